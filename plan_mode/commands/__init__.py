@@ -1,0 +1,1 @@
+"""Slash commands: parse, call, render. A handler never raises; every failure is a sentence."""

@@ -1,0 +1,126 @@
+"""Everything ``decide`` needs to know about one call, gathered from disk and host before it is asked."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from . import plans
+from .host import registry, skills, workspace
+from .host.capabilities import read_config
+from .modes.model import Mode
+from .policy.catalogue import CATALOGUE, EDITORS, canonical
+from .policy.containment import Inside, Outside, as_path, contain
+from .policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, could_allow
+from .policy.protected import Protected, protected_places, protecting
+from .policy.targets import Unreadable, read_targets
+
+_PLUGIN_FOLDER: Final = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """What stays the same for all calls of a session: its mode, its plan directory, what the operator allows.
+
+    ``others_plan`` tells whether a real path is recorded as another session's plan.
+    """
+
+    mode: Mode
+    fallback: Fallback | None
+    plan_root: str
+    remote_files: bool
+    extra_tools: frozenset[str]
+    home: str
+    others_plan: Callable[[str], bool]
+
+
+def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
+    """The facts of one call, those inside a ``tool_call`` included. Looks at the disk and asks the host."""
+    name = canonical(tool)
+    arguments = _plain(untrusted_arguments)
+    return Facts(
+        targets=_targets(ground, name, arguments) if name in EDITORS else (),
+        plan_root=ground.plan_root,
+        extra_tools=ground.extra_tools,
+        inline_shell=skills.inline_shell() if name == "skill_view" else True,
+        foreign=_is_foreign(tool, name) if could_allow(ground.mode, name) else False,
+        remote_files=name in EDITORS and (ground.remote_files or workspace.works_remotely(read_config())),
+        fallback=ground.fallback,
+        inner=_inner_calls(ground, arguments) if name == "tool_call" else (),
+    )
+
+
+def _is_foreign(tool: str, name: str) -> bool:
+    row = CATALOGUE.get(name)
+    toolset = registry.toolset_of(tool)
+    return row is not None and toolset is not None and toolset not in row.toolsets
+
+
+def _targets(ground: Ground, name: str, arguments: Mapping[str, Any]) -> tuple[Target, ...] | Unreadable:
+    named = read_targets(name, arguments)
+    if isinstance(named, Unreadable):
+        return named
+    fault = plans.directory_fault(ground.plan_root) if ground.plan_root else ""
+    return tuple(_target(ground, fault, untrusted) for untrusted in named)
+
+
+def _target(ground: Ground, directory_fault: str, untrusted_path: object) -> Target:
+    shown = untrusted_path if isinstance(untrusted_path, str) else f"<{type(untrusted_path).__name__}>"
+    judged: Inside | Outside
+    judged = Outside("plan-directory", directory_fault) if directory_fault else contain(untrusted_path, ground.plan_root)
+    real = judged.real if isinstance(judged, Inside) else _real(untrusted_path)
+    return Target(
+        shown=shown,
+        judged=judged,
+        protected_by=protector_of(real, ground.home, ground.plan_root) if real else None,
+        others_plan=isinstance(judged, Inside) and ground.others_plan(judged.real),
+    )
+
+
+def _real(untrusted_path: object) -> str:
+    """The real path of an absolute target, for the sake of a better reason; "" where there is none to be had."""
+    path = as_path(untrusted_path)
+    if isinstance(path, Outside) or not os.path.isabs(path):
+        return ""
+    try:
+        return os.path.realpath(path)
+    except (OSError, RecursionError):
+        return ""
+
+
+def protector_of(real: str, home: str, plan_root: str) -> str | None:
+    """The protected place that a real path lies in; None where it is free."""
+    return protecting(real, _protected(home, os.path.dirname(os.path.dirname(plan_root))))
+
+
+@functools.lru_cache(maxsize=64)
+def _protected(home: str, project: str) -> Protected:
+    return protected_places(home, project, _PLUGIN_FOLDER)
+
+
+def _inner_calls(ground: Ground, arguments: Mapping[str, Any]) -> tuple[InnerCall, ...] | Unreadable:
+    """The calls in a wrapper: ``{"calls": [{name, arguments}]}``, on older hosts ``{name, arguments}``.
+
+    Each host reads one of the two, so where both are given both are judged.
+    """
+    calls = [] if arguments.get("calls") is None else arguments["calls"]
+    alone = [arguments] if arguments.get("name") else []
+    if type(calls) is not list or not 0 < len(calls) + len(alone) <= MOST_INNER_CALLS:
+        return Unreadable(f"it must hold a list of 1 to {MOST_INNER_CALLS} calls")
+    inner: list[InnerCall] = []
+    for call in map(_plain, calls + alone):
+        name = call.get("name")
+        if type(name) is not str or not name:
+            return Unreadable("one of them names no tool")
+        if canonical(name) == "tool_call":
+            return Unreadable("one of them is tool_call itself")
+        inner.append(InnerCall(name, gather(ground, name, call.get("arguments"))))
+    return tuple(inner)
+
+
+def _plain(untrusted: object) -> Mapping[str, Any]:
+    """What JSON makes of an object, or nothing: another mapping may show one value here and another to the tool."""
+    return untrusted if type(untrusted) is dict else {}

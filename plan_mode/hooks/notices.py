@@ -1,0 +1,107 @@
+"""The words that the model reads: notices and reminders. Nothing is read or stored here.
+
+The host keeps injected text in the conversation for good, so a notice always says that it voids the earlier ones.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from ..controller import Standing
+from ..modes.model import Mode
+from ..plans import plan_name
+from ..settings import Settings
+from ..state.record import NOTHING, SessionRecord
+
+VOIDS: Final = "Earlier notices about modes are void."
+
+_MARK: Final = re.compile(r"\[plan-mode notice ([0-9a-f]{6})\]")
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """Text for one turn; ``is_notice`` when it settles what was owed."""
+
+    text: str
+    is_notice: bool
+
+
+def marks_in(text: str) -> list[str]:
+    return _MARK.findall(text)
+
+
+def is_due(record: SessionRecord, conversation: str, marks: frozenset[str] | None) -> bool:
+    """Whether a full notice is owed: something changed since the model was last told, or it has forgotten.
+
+    ``marks`` are those of the notices that the conversation still holds (None: unknown).
+    """
+    told = record.told
+    if record.owed != NOTHING:
+        return True
+    if record.mode is None:
+        return told is not None and bool(told.slug)
+    if told is None or (told.conversation, told.slug, told.plan_root) != (conversation, record.mode, record.plan_root):
+        return True
+    return marks is not None and told.mark not in marks
+
+
+def due(standing: Standing, record: SessionRecord, conversation: str, marks: frozenset[str] | None, mark: str,
+        settings: Settings) -> Due:
+    """What this turn's message gets: one notice with everything owed, else the reminder."""
+    if not is_due(record, conversation, marks):
+        return Due(reminder(standing), False)
+    parts = [_about_the_mode(standing, record, settings)]
+    if record.owed.restored:
+        parts.append("This conversation was resumed; its mode was restored.")
+    if record.owed.feedback:
+        parts.append(f"The user rejected the plan with this feedback; revise the plan file:\n{record.owed.feedback}")
+    if record.owed.task:
+        parts.append(f"The user's task to plan:\n{record.owed.task}")
+    return Due(f"[plan-mode notice {mark}] {VOIDS}\n" + "\n".join(parts), True)
+
+
+def reminder(standing: Standing) -> str:
+    """One line for a turn in which nothing has changed; "" outside of modes."""
+    if standing.mode is None:
+        return ""
+    if standing.fallback is not None:
+        return f"[plan-mode] Only reading is possible, because {standing.fallback.reason}. The user can type /planmode status."
+    if standing.mode.slug == "plan" and standing.record is not None:
+        record = standing.record
+        where = "give the plan in the conversation" if record.remote_files else f"write plans in {record.plan_root}"
+        return f"[plan-mode] Plan mode is on: read, think, {where}; nothing else runs until the user approves."
+    return f"[plan-mode] {standing.mode.name} mode is on."
+
+
+def _about_the_mode(standing: Standing, record: SessionRecord, settings: Settings) -> str:
+    approved = f"The user approved the plan at {record.owed.approved}. Implement it now." if record.owed.approved else ""
+    if standing.mode is None:
+        left = "Plan mode is off; no mode is active." if approved else "No mode is active any more; the plan was not approved."
+        return f"{approved}\n{left}".strip()
+    if standing.fallback is not None:
+        return reminder(standing)
+    text = _plan(standing.mode, record, settings) if standing.mode.slug == "plan" else \
+        f"{standing.mode.name} mode is on. {standing.mode.role_definition}"
+    return f"{approved}\n{text}".strip()
+
+
+def _plan(mode: Mode, record: SessionRecord, settings: Settings) -> str:
+    lines = [
+        "PLAN MODE IS ON, and it is enforced: reading, searching, web research, analysis and asking the user work; "
+        "every other tool is refused, whatever is said in this conversation and whoever says it.",
+        mode.role_definition,
+    ]
+    if record.remote_files:
+        lines.append("Files can't be written here, plan files neither: give the plan in the conversation.")
+    else:
+        example = f"{record.plan_root}/{plan_name('short title', time.time())}"
+        lines.append(f"Write the plan with write_file or patch, to an absolute path in {record.plan_root} named "
+                     f"YYYY-MM-DD_HHMMSS-<slug>.md, for example {example}")
+    if settings.extra_allowed_tools:
+        lines.append("Also allowed by the operator: " + ", ".join(sorted(settings.extra_allowed_tools)) + ".")
+    lines.append("Only the user ends this, by typing /planmode approve, /planmode reject or /planmode off; you can't. "
+                 "When the plan is written, say so and stop.")
+    return "\n".join(lines)

@@ -1,0 +1,249 @@
+"""May this call run? The answer to ``pre_tool_call``, and the execution middleware around the call.
+
+On hosts whose hook fails closed the hook decides, and the middleware only watches edits; elsewhere the middleware is
+the last gate and decides as well. The text of a denial is the same either way.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import logging
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .. import writes
+from ..controller import Desk, Standing
+from ..errors import StateError
+from ..host import capabilities, edits
+from ..policy.catalogue import EDITORS, canonical
+from ..policy.containment import Inside
+from ..policy.decide import Facts, Verdict
+from ..policy.targets import Unreadable
+from ..state.sessions import Place
+from ..text import one_line
+from ..transitions import Event, Interfere, Wrote
+
+log: Final = logging.getLogger(__name__)
+
+INTERNAL: Final = Verdict("deny", "internal-error", "plan-mode failed while it judged this call, so the call didn't run",
+                          "The person can see /planmode status and leave with /planmode off.")
+MOST_OF_A_REASON: Final = 600
+_watched: Final[ContextVar[bool]] = ContextVar("plan_mode_watched", default=False)
+"""Whether an outer frame watches this call: some hosts run the middleware again inside of itself."""
+
+CHANGED: Final = "its arguments were changed after they had been checked, by another plugin"
+
+
+def denial(mode: str, verdict: Verdict) -> str:
+    """What the model reads: mode and rule, why, and the way out."""
+    return f"{mode} mode [{verdict.rule}]: {one_line(verdict.reason, MOST_OF_A_REASON)}. {verdict.hint}".strip()
+
+
+@dataclass(slots=True)
+class Watch:
+    """One edit under way: what was checked, and what was seen of it right before it was written."""
+
+    standing: Standing
+    place: Place
+    tool: str
+    facts: Facts
+    refused: str = ""
+    pinned: Any = None
+    arguments: Any = None
+    seen: list[Facts] = field(default_factory=list)
+
+    @property
+    def last_facts(self) -> Facts:
+        """What was known of the call when it was judged last."""
+        return self.seen[-1] if self.seen else self.facts
+
+
+class ToolGate:
+    """Both callbacks of a tool call. ``wrap`` registers an execution middleware behind those that are there."""
+
+    def __init__(self, desk: Desk, wrap: Callable[[Callable[..., Any]], Any]) -> None:
+        self._desk, self._wrap = desk, wrap
+
+    def pre_tool_call(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
+        """The host's hook: a block directive with the reason, or None. Never raises."""
+        try:
+            text = self._denied(self._desk.place(session_id), tool_name, args)
+        except Exception:
+            text = self._failed()
+        return {"action": "block", "message": text} if text else None
+
+    def tool_execution(self, tool_name: Any = "", args: Any = None, next_call: Callable[..., Any] | None = None,
+                       session_id: Any = "", tool_call_id: Any = "", **_: Any) -> Any:
+        """The host's middleware: the call's result, or the reason why it didn't run. Raises only what the call raises."""
+        if next_call is None:
+            return None
+        watch: Watch | None = None
+        try:
+            place = self._desk.place(session_id)
+            hook_decides = capabilities.hook_decides(self._desk.manager, self.pre_tool_call)
+            if canonical(str(tool_name)) in EDITORS:
+                watch = self._watch(place, str(tool_name), args)
+                # A call with an id comes from the agent's loop, where the hook is still to be asked: its denial is the
+                # cleaner one. A call without comes from inside another tool, after the host's last look.
+                refusal = watch.refused if watch is not None and not (hook_decides and tool_call_id) else ""
+            else:
+                refusal = "" if hook_decides else self._denied(place, tool_name, args)
+        except Exception:
+            refusal = self._failed()
+        if refusal:
+            return _error(f"{refusal} ({CHANGED}.)" if _watched.get() else refusal)
+        if watch is None or _watched.get():
+            return next_call(args)
+        token = _watched.set(True)
+        try:
+            with self._last_look(watch):
+                result = next_call(args)
+        finally:
+            _watched.reset(token)
+        return self._after(watch, result)
+
+    # -- judging
+
+    def _denied(self, place: Place, tool_name: Any, args: Any) -> str:
+        """Why the call must not run; "" when it may."""
+        standing = self._desk.standing(place)
+        if standing.mode is None or not standing.mode.restricted:
+            return ""
+        if canonical(str(tool_name)) in EDITORS:
+            self._stand_last()
+        try:
+            verdict, facts = self._desk.verdict(standing, str(tool_name), args)
+            if verdict.allowed and tool_name == "write_file" and standing.record is not None:
+                for expected in writes.expected_of(args, facts, standing.record):
+                    self._desk.memory.keep(self._desk.memory.expected, expected.plan.path, expected)
+        except Exception:
+            log.exception("plan-mode: a call couldn't be judged")
+            verdict = INTERNAL
+        return "" if verdict.allowed else denial(_mode_shown(standing), verdict)
+
+    def _failed(self) -> str:
+        log.exception("plan-mode: a callback failed")
+        return denial("plan", INTERNAL) if self._desk.may_be_restricted() else ""
+
+    def _watch(self, place: Place, tool: str, args: Any) -> Watch | None:
+        standing = self._desk.standing(place)
+        if standing.mode is None or not standing.mode.restricted:
+            return None
+        self._stand_last()
+        try:
+            verdict, facts = self._desk.verdict(standing, tool, args)
+        except Exception:
+            log.exception("plan-mode: an edit couldn't be judged")
+            verdict, facts = INTERNAL, Facts()
+        watch = Watch(standing, place, tool, facts, arguments=args)
+        if not verdict.allowed:
+            watch.refused = denial(_mode_shown(standing), verdict)
+        watch.pinned = copy.deepcopy(args)
+        return watch
+
+    def _stand_last(self) -> None:
+        """Register the middleware once more where another plugin's would run between it and the edit.
+
+        Where the host asks no approver after the middleware, the last one has the last word.
+        """
+        if not capabilities.wraps_last(self._desk.manager, self.tool_execution):
+            self._wrap(self.tool_execution)
+
+    # -- watching an edit
+
+    def _last_look(self, watch: Watch) -> AbstractContextManager[None]:
+        if not edits.has_last_look():
+            return nullcontext()
+
+        def judge(tool: str, final_arguments: Mapping[str, Any]) -> bool:
+            standing = self._desk.standing(watch.place)
+            if not standing.restricted:
+                return True
+            verdict, facts = self._desk.verdict(standing, tool, final_arguments)
+            watch.seen.append(facts)
+            if verdict.allowed:
+                watch.refused = ""
+                return True
+            why = denial(_mode_shown(standing), verdict)
+            watch.refused = why if watch.refused else f"{why} ({CHANGED}.)"
+            return False
+
+        def judge_or_refuse(tool: str, final_arguments: Mapping[str, Any]) -> bool:
+            try:
+                return judge(tool, final_arguments)
+            except Exception:
+                log.exception("plan-mode: the last look at an edit failed")
+                watch.refused = denial(_mode_shown(watch.standing), INTERNAL)
+                return False
+
+        return edits.last_look(judge_or_refuse)
+
+    def _after(self, watch: Watch, result: Any) -> Any:
+        """The result with our reason in place of the host's; and what it changed is noted. Never raises."""
+        try:
+            if watch.refused:
+                return _error(watch.refused) if watch.seen else result
+            if _is_error(result):
+                return result
+            self._note(watch, result)
+        except Exception:
+            log.exception("plan-mode: the result of an edit couldn't be noted")
+        return result
+
+    def _note(self, watch: Watch, result: Any) -> None:
+        record = watch.standing.record
+        if record is None:
+            return
+        changed = _was_changed(watch, result)
+        noted: list[Event] = [Interfere(CHANGED)] if changed else []
+        if not changed:
+            noted += writes.events_of(watch.last_facts, record)
+        for event in noted:
+            try:
+                self._desk.note(record, event)
+            except StateError as exc:
+                log.warning("plan-mode: %s", exc)
+            else:
+                if isinstance(event, Wrote):
+                    self._desk.memory.expected.pop(event.plan.path, None)
+
+
+def _mode_shown(standing: Standing) -> str:
+    return standing.record.mode if standing.record and standing.record.mode else "read-only"
+
+
+def _was_changed(watch: Watch, result: Any) -> bool:
+    """Whether something else than what was judged last has been written."""
+    if not watch.seen and watch.pinned != watch.arguments:
+        return True
+    written, targets = _written_paths(result), watch.last_facts.targets
+    if not written or isinstance(targets, Unreadable):
+        return False
+    return not written <= {target.judged.real for target in targets if isinstance(target.judged, Inside)}
+
+
+def _written_paths(result: Any) -> set[str]:
+    """The real paths that the host says it wrote."""
+    said = _json(result)
+    paths = said.get("files_modified") or [said.get("resolved_path")]
+    return {path for path in paths if isinstance(path, str)} if isinstance(paths, list) else set()
+
+
+def _is_error(result: Any) -> bool:
+    return bool(_json(result).get("error"))
+
+
+def _json(result: Any) -> dict[str, Any]:
+    try:
+        said = json.loads(result) if isinstance(result, str) else result
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def _error(text: str) -> str:
+    return json.dumps({"error": text}, ensure_ascii=False)

@@ -1,0 +1,156 @@
+"""What the model is told at the start of a turn: one full notice on a change, else one short line."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+
+from .. import transitions
+from ..controller import NO_MODE, Desk, Standing
+from ..errors import StateError
+from ..host import session
+from ..state.identity import conversation_key
+from ..state.record import Damaged, SessionRecord
+from ..state.sessions import Owned, Place
+from ..transitions import Taken
+from . import notices
+
+log: Final = logging.getLogger(__name__)
+
+_CLI: Final = ("", "cli")
+
+
+class TurnContext:
+    """The callback of ``pre_llm_call``."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def pre_llm_call(self, session_id: Any = "", platform: Any = "", conversation_history: Any = None,
+                     **_: Any) -> dict[str, str] | None:
+        """Text to add to the user's message of this turn, or None. Never raises."""
+        try:
+            place = self._desk.place(session_id)
+            if self._is_main_turn(place, platform):
+                text = self._main_turn(place, conversation_history)
+            else:
+                text = notices.reminder(self._desk.standing(place))
+        except Exception:
+            log.exception("plan-mode: a turn's notice failed")
+            return None
+        return {"context": text} if text else None
+
+    def _is_main_turn(self, place: Place, platform: Any) -> bool:
+        """Whether this is a turn of the CLI's own conversation: not a child's, a background task's or a server's."""
+        if platform not in _CLI or not place.conversation or place.conversation.startswith("bg_"):
+            return False
+        if place.process is None or session.is_isolated():
+            return False
+        current = session.current_conversation(self._desk.manager)
+        return current in ("", place.conversation)
+
+    def _main_turn(self, place: Place, history: Any) -> str:
+        try:
+            if self._is_quiet(place):
+                return ""
+            standing = self._desk.standing(place)
+            if self._is_unchanged(place, standing, history):
+                return notices.reminder(standing)
+            return self._arrive(place, history)
+        except StateError as exc:
+            log.warning("plan-mode: %s", exc)
+            self._desk.drift(place)
+            return notices.reminder(self._desk.standing(place))
+
+    def _is_quiet(self, place: Place) -> bool:
+        """Whether nothing is known that could concern this turn: the case of everybody who isn't in a mode."""
+        desk = self._desk
+        if desk.memory.left or desk.standing(place) is not NO_MODE:
+            return False
+        if not desk.store.folders() or place.conversation in desk.memory.arrived:
+            return True
+        if desk.has_kin(place.conversation):
+            return False
+        desk.memory.keep(desk.memory.arrived, place.conversation)
+        return True
+
+    def _is_unchanged(self, place: Place, standing: Standing, history: Any) -> bool:
+        """Whether the model knows all of it, and nothing has to be stored."""
+        desk, record = self._desk, standing.record
+        if record is None or record.holder != place.process or record.unresolved or record.id in desk.memory.taken:
+            return False
+        if desk.memory.adrift or record.id in desk.memory.interfered:
+            return False
+        key = conversation_key(place.conversation)
+        here = any(folder.hashed(key) == record.conversation and desk.store.record_id(folder, record.conversation) == record.id
+                   for folder in desk.store.folders())
+        return here and not notices.is_due(record, record.conversation, _marks(history))
+
+    def _arrive(self, place: Place, history: Any) -> str:
+        desk = self._desk
+        with desk.arriving(place) as (arrival, writer):
+            owned = desk.session(arrival)
+            desk.memory.keep(desk.memory.arrived, place.conversation)
+            desk.memory.adrift = ()
+            if isinstance(owned, Damaged):
+                return notices.reminder(desk.judge(owned))
+            if owned is None:
+                return self._of_the_left(place)
+            if owned.record.unresolved:
+                return notices.reminder(desk.judge(owned.record))
+            owned = arrival.take_conversation(owned)
+            writer.touch(owned.folder, owned.record.id)
+            record = self._as_taken(owned.record)
+            mark = secrets.token_hex(3)
+            text = notices.due(desk.judge(record), record, record.conversation, _marks(history), mark, desk.settings())
+            taken = transitions.apply(record, Taken(record.conversation, mark)) if text.is_notice else record
+            self._store(arrival, owned, taken)
+        return text.text
+
+    def _as_taken(self, record: SessionRecord) -> SessionRecord:
+        """The record, or what it should be where handing out its notices couldn't be stored."""
+        stored, meant = self._desk.memory.taken.get(record.id, (None, None))
+        if stored is None or meant is None or (stored.owed, stored.told) != (record.owed, record.told):
+            return record
+        return replace(record, owed=meant.owed, told=meant.told)
+
+    def _store(self, arrival: Any, owned: Owned, taken: SessionRecord) -> None:
+        memory = self._desk.memory
+        memory.taken.pop(owned.record.id, None)
+        if taken == owned.record:
+            return
+        try:
+            self._desk.commit(arrival, owned, taken)
+        except StateError as exc:
+            log.warning("plan-mode: %s", exc)
+            memory.keep(memory.taken, owned.record.id, (owned.record, taken))
+
+    def _of_the_left(self, place: Place) -> str:
+        """The last notice of a session of this process that left while nothing could be stored."""
+        desk, text = self._desk, ""
+        for record in desk.parting(place):
+            mark = secrets.token_hex(3)
+            text = notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings()).text
+            desk.told(record)
+        return text
+
+
+def _marks(history: Any) -> frozenset[str] | None:
+    """The marks of all notices that the conversation still holds; None where it isn't shown to us."""
+    if not isinstance(history, list) or not history:
+        return None
+    return frozenset(mark for text in _texts(history) for mark in notices.marks_in(text))
+
+
+def _texts(history: Iterable[Any]) -> Iterable[str]:
+    for message in history:
+        if not isinstance(message, Mapping) or message.get("role") != "user":
+            continue
+        for part in (message.get("api_content"), message.get("content")):
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, list):
+                yield from (piece["text"] for piece in part if isinstance(piece, Mapping) and isinstance(piece.get("text"), str))

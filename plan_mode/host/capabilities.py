@@ -1,0 +1,45 @@
+"""What this host can do for enforcement: probed, never concluded from a version."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from .seams import seam
+
+CODEX_RUNTIME: Final = "codex_app_server"
+
+
+def hook_decides(manager: object, hook: Callable[..., Any]) -> bool:
+    """Whether the host asks ``hook`` before each call, and takes its failure for a no.
+
+    Where that isn't so, the execution middleware is the last gate and decides as well.
+    """
+    if seam("fail_closed_hooks") is None:
+        return False
+    hooks = getattr(manager, "_hooks", None)
+    registered = hooks.get("pre_tool_call", ()) if isinstance(hooks, dict) else ()
+    return any(each == hook for each in registered)
+
+
+def wraps_last(manager: object, middleware: Callable[..., Any]) -> bool:
+    """Whether ``middleware`` runs right around the tool, with no other plugin's between; True where that can't be told."""
+    middlewares = getattr(manager, "_middleware", None)
+    registered = middlewares.get("tool_execution") if isinstance(middlewares, dict) else None
+    return not registered or bool(registered[-1] == middleware)
+
+
+def read_config() -> dict[str, Any] | None:
+    """The host's merged configuration, not to be changed; None where it can't be read."""
+    load = seam("config")
+    try:
+        config = load()
+    except Exception:  # missing seam or a broken file
+        return None
+    return config if isinstance(config, dict) else None
+
+
+def bypassing_runtime(config: dict[str, Any] | None) -> bool:
+    """Whether the model runs in the Codex app server, whose own tools no plugin sees."""
+    model = config.get("model") if config else None
+    return isinstance(model, dict) and str(model.get("openai_runtime") or "").strip().lower() == CODEX_RUNTIME

@@ -1,0 +1,47 @@
+"""Where is the Hermes home, and where in it may we keep files?"""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from .seams import seam
+
+PLUGIN_DATA: Final = os.path.join("plugin-data", "agent-plugin-plan-mode-d1b87d9f")
+"""The folder that a host with plugin state gives this plugin; older hosts get the same."""
+
+_ENVIRONMENT: Final = ("HERMES_HOME", "HOME", "HERMES_DATA_DIR_SUFFIX")
+
+
+def home() -> str:
+    """The Hermes home of the current context (the profile of a bound session, else the process's own)."""
+    get = seam("home")
+    if get is not None:
+        return str(get())
+    return os.environ.get("HERMES_HOME") or os.path.join(os.path.expanduser("~"), ".hermes")
+
+
+class DataDir:
+    """The folder for our state, as text. Remembered for as long as nothing that decides it has changed."""
+
+    def __init__(self, context: Any) -> None:
+        self._context = context
+        self._known: dict[tuple[str | None, ...], str] = {}
+        self._override: Any = None
+
+    def __call__(self) -> str:
+        override = self._override or seam("home_override")
+        if override is None:
+            return self._ask()
+        self._override = override
+        deciding = (override(), *map(os.environ.get, _ENVIRONMENT))
+        found = self._known.get(deciding)
+        if found is None:
+            found = self._known[deciding] = self._ask()
+        return found
+
+    def _ask(self) -> str:
+        try:
+            return str(self._context.state.data_dir)
+        except Exception:  # an older host has no state; it is the same folder there
+            return os.path.join(home(), PLUGIN_DATA)

@@ -1,0 +1,75 @@
+"""The table of seams: every place of the host we touch beyond the plugin context, and what its absence means.
+
+A seam is probed at each use, never assumed: hosts differ, and modules are imported late. This is the one place that
+imports the host.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib import import_module
+from types import MappingProxyType
+from typing import Any, Final
+
+
+@dataclass(frozen=True, slots=True)
+class Seam:
+    """``module`` and ``name`` in the host. ``loaded_only``: looked at only if the host has imported it already."""
+
+    module: str
+    name: str
+    if_missing: str
+    loaded_only: bool = False
+
+
+SEAMS: Final = MappingProxyType({
+    "bound_session": Seam(
+        "gateway.session_context", "_VAR_MAP",
+        "No session is seen as bound; a server is then known by its process alone.", loaded_only=True),
+    "gateway_runner": Seam(
+        "gateway.run", "_gateway_runner_ref",
+        "Only HERMES_GATEWAY_SESSION tells a gateway process; a CLI that imports gateway code stays a CLI.", loaded_only=True),
+    "home": Seam(
+        "hermes_constants", "get_hermes_home", "The state folder is looked for below HERMES_HOME, else below ~/.hermes."),
+    "home_override": Seam(
+        "hermes_constants", "get_hermes_home_override", "The home is asked for at every call, which is slower."),
+    "cwd": Seam(
+        "agent.runtime_cwd", "resolve_agent_cwd",
+        "on takes an existing absolute TERMINAL_CWD, else the folder of the classic CLI process."),
+    "skills_config": Seam(
+        "agent.skill_preprocessing", "load_skills_config", "skill_view is denied while planning."),
+    "config": Seam(
+        "hermes_cli.config", "load_config_readonly",
+        "Settings are read through the plugin context; model runtime and file back-end aren't checked, and status says so."),
+    "registry": Seam(
+        "tools.registry", "registry", "A tool is taken for what the catalogue says of its name."),
+    "edit_approval": Seam(
+        "acp_adapter.edit_approval", "set_edit_approval_requester",
+        "Checked arguments are pinned and compared after the call; a difference locks the session down."),
+    "edit_approval_reset": Seam(
+        "acp_adapter.edit_approval", "reset_edit_approval_requester", "As edit_approval."),
+    "edit_approval_current": Seam(
+        "acp_adapter.edit_approval", "_EDIT_APPROVAL_REQUESTER", "An editor's own approval isn't asked after ours."),
+    "fail_closed_hooks": Seam(
+        "hermes_cli.plugins_dispatch", "_policy_error_block_directive",
+        "The execution middleware decides every call as well, because a failing hook would let it run."),
+    "session_store": Seam(
+        "hermes_state", "SessionDB",
+        "Where a conversation came from can't be read: the stricter answer holds, and status says so."),
+})
+
+
+_absent: set[str] = set()
+
+
+def seam(name: str) -> Any:
+    """The host's object behind a row of the table, or None where this host has none."""
+    row = SEAMS[name]
+    module = sys.modules.get(row.module)
+    if module is None and not row.loaded_only and row.module not in _absent:
+        try:
+            module = import_module(row.module)
+        except Exception:  # a host module may fail in any way while it is imported; asking again costs a search each time
+            _absent.add(row.module)
+    return getattr(module, row.name, None)

@@ -1,0 +1,40 @@
+"""The session's folder, and whether the host's file tools work on this machine."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Final
+
+from .seams import seam
+
+LOCAL: Final = frozenset({"", "local"})
+
+
+def session_cwd(*, in_cli: bool) -> str:
+    """The session's working folder as the host resolves it, else TERMINAL_CWD, else the CLI process's own.
+
+    "" where none can be told: a server's own folder is nobody's.
+    """
+    resolve = seam("cwd")
+    if resolve is not None:
+        try:
+            return str(resolve())
+        except Exception:  # a deleted folder, or a host that refuses to say
+            return ""
+    named = os.environ.get("TERMINAL_CWD", "")
+    if os.path.isabs(named) and os.path.isdir(named):
+        return named
+    if not in_cli:
+        return ""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
+
+
+def works_remotely(config: Any) -> bool:
+    """Whether the file tools of this process act on another machine or in a container."""
+    named = os.environ.get("TERMINAL_ENV", "")
+    if not named and isinstance(config, dict) and isinstance(config.get("terminal"), dict):
+        named = str(config["terminal"].get("backend") or "")
+    return named.strip().lower() not in LOCAL

@@ -1,0 +1,1 @@
+"""What a mode is. Knows no host and no session."""

@@ -1,0 +1,1 @@
+"""May this call run? Pure and total; ``decide`` does no input or output."""

@@ -1,0 +1,126 @@
+"""Does an untrusted path stay below a trusted folder? Lexically, really, and by link count."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from dataclasses import dataclass
+from typing import Final
+
+MOST_BYTES: Final = 4096
+MOST_BYTES_OF_A_NAME: Final = 255
+MOST_NAMES: Final = 64
+"""Folders that a path may go through; each is looked at, and the time for it is bounded."""
+
+_PROC: Final = "/proc"
+
+# Control characters, and the invisible ones that turn text around: none has business in a file name we are handed.
+_UNSHOWABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """The target lies below the root. ``real`` is its real path; ``exists`` whether a regular file stands there."""
+
+    real: str
+    exists: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """The target must not be written: ``rule`` is the stable name of the reason, ``reason`` completes "because ..."."""
+
+    rule: str
+    reason: str
+
+
+def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
+    """Judge one write target against ``trusted_root``, an absolute real path.
+
+    Refuses rather than repairs: relative paths, ``..``, links of either kind below the root, special files, dot
+    folders, unshowable or over-long names. A link above the root is the user's own affair and is followed.
+    Source of the rule: design of the plan directory.
+    Does not: promise anything about the moment after it returned; a process that may write below the root can
+    swap a folder for a link.
+    """
+    if not trusted_root or not os.path.isabs(trusted_root):
+        return Outside("no-plan-directory", "this session has no plan directory")
+    path = as_path(untrusted_path)
+    if isinstance(path, Outside):
+        return path
+    if not os.path.isabs(path):
+        return Outside("not-absolute", f"{path!r} isn't an absolute path")
+    if ".." in path.split(os.sep):
+        return Outside("dot-dot", f"{path!r} holds '..'")
+    try:
+        link, real = _link_below(path, trusted_root), os.path.realpath(path)
+    except (OSError, RecursionError):
+        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
+    if link is not None:
+        return Outside("symlink", f"{link!r} is a symbolic link")
+    if not _is_below(real, trusted_root):
+        return Outside("outside-plans", f"{path!r} isn't below {trusted_root}")
+    if any(part.startswith(".") for part in real[len(trusted_root):].split(os.sep)[:-1]):
+        return Outside("dot-folder", f"{path!r} lies in a folder whose name starts with a dot")
+    return _judge_entry(real)
+
+
+def as_path(untrusted_path: object) -> str | Outside:
+    """The path as text that the system can be asked about in bounded time, or why it isn't.
+
+    Takes ``str`` itself only: a subclass may show one path here and another to whoever opens it.
+    Does not: say where the path leads, or whether it is absolute.
+    """
+    if type(untrusted_path) is not str or not untrusted_path:
+        return Outside("no-path", "the call names no file as text")
+    too_long = Outside("path-too-long", "the path or a name in it is too long, or it goes through too many folders")
+    if len(untrusted_path) > MOST_BYTES:
+        return too_long
+    if _UNSHOWABLE.search(untrusted_path):
+        return Outside("unshowable-path", "the path holds a control or text-direction character")
+    try:
+        encoded = untrusted_path.encode()
+    except UnicodeEncodeError:
+        return Outside("unshowable-path", "the path holds characters that no file name can have")
+    names = encoded.split(b"/", MOST_NAMES)
+    if len(encoded) > MOST_BYTES or len(names) > MOST_NAMES or max(map(len, names)) > MOST_BYTES_OF_A_NAME:
+        return too_long
+    return untrusted_path
+
+
+def _is_below(path: str, trusted_root: str) -> bool:
+    return path != trusted_root and os.path.commonpath([path, trusted_root]) == trusted_root
+
+
+def _link_below(path: str, trusted_root: str) -> str | None:
+    """The first symbolic link of an absolute path that stands in the root or below it.
+
+    One in /proc counts as well: behind it another process, such as the host's own shell, finds something else.
+    """
+    here = os.sep
+    for name in path.split(os.sep):
+        if name in ("", "."):
+            continue
+        entry = os.path.join(here, name)
+        if not os.path.islink(entry):
+            here = entry
+        elif any(here == place or _is_below(here, place) for place in (trusted_root, _PROC)):
+            return entry
+        else:
+            here = os.path.realpath(entry)
+    return None
+
+
+def _judge_entry(real: str) -> Inside | Outside:
+    try:
+        entry = os.lstat(real)
+    except FileNotFoundError:
+        return Inside(real, False)
+    except OSError as exc:
+        return Outside("unreadable-path", f"{real!r} can't be looked at ({exc.strerror})")
+    if not stat.S_ISREG(entry.st_mode):
+        return Outside("not-a-file", f"{real!r} isn't a regular file")
+    if entry.st_nlink > 1:
+        return Outside("hard-link", f"{real!r} has a second name elsewhere (hard link)")
+    return Inside(real, True)

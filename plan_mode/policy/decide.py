@@ -1,0 +1,208 @@
+"""The whole rule on one screen: mode + call + facts -> verdict.
+
+Order: protected > explicit deny > own rule of the tool > always available > extra tools > granted > deny. The first
+rule that has an answer gives it. Nothing here opens a file or asks the host; ``Facts`` were gathered before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from ..modes.model import Mode
+from .catalogue import ALWAYS, CATALOGUE, EDITORS, canonical
+from .containment import Inside, Outside
+from .targets import Unreadable
+
+MOST_INNER_CALLS: Final = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One file a call would write: as it was named, as it was judged, and what speaks against it.
+
+    ``protected_by`` is the protected place it lies in; ``others_plan`` tells that it is another session's plan.
+    """
+
+    shown: str
+    judged: Inside | Outside
+    protected_by: str | None = None
+    others_plan: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """Why a session is judged by the read-only mode instead of its own; ``reason`` completes "because ..."."""
+
+    rule: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything ``decide`` needs beside mode and tool name; gathered before it is called."""
+
+    targets: tuple[Target, ...] | Unreadable = ()
+    plan_root: str = ""
+    extra_tools: frozenset[str] = frozenset()
+    inline_shell: bool = True
+    """Whether the host may run shell code while it shows a skill; True when it can't be told."""
+    foreign: bool = False
+    """Whether the host's registry gives this name to somebody else's tool."""
+    remote_files: bool = False
+    """Whether the host's file tools work on another machine."""
+    fallback: Fallback | None = None
+    inner: tuple[InnerCall, ...] | Unreadable = ()
+
+
+@dataclass(frozen=True, slots=True)
+class InnerCall:
+    """One call inside ``tool_call``."""
+
+    tool: str
+    facts: Facts = field(default_factory=Facts)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """``rule`` is a stable identifier, ``reason`` is for a person and the model, ``hint`` is the way out."""
+
+    effect: Literal["allow", "deny", "ask"]
+    rule: str
+    reason: str = ""
+    hint: str = ""
+
+    @property
+    def allowed(self) -> bool:
+        return self.effect == "allow"
+
+
+def decide(mode: Mode, tool: str, facts: Facts) -> Verdict:
+    """Judge one call. Total: every input gets a verdict, and what no rule knows is denied in a restricted mode."""
+    if not mode.restricted:
+        return Verdict("allow", "unrestricted")
+    name = canonical(tool)
+    for rule in _RULES:
+        verdict = rule(mode, name, facts)
+        if verdict is not None:
+            return verdict
+    return _not_granted(mode, name, facts)
+
+
+def could_allow(mode: Mode, tool: str) -> bool:
+    """Whether some arguments could make ``decide`` allow this tool; extra tools are the caller's to add."""
+    name = canonical(tool)
+    if not mode.restricted:
+        return True
+    if name in mode.grants.deny:
+        return False
+    row = CATALOGUE.get(name)
+    return name in mode.grants.allow or (row is not None and (row.group == ALWAYS or row.group in mode.grants.groups))
+
+
+def _protected(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if isinstance(facts.targets, Unreadable):
+        return None
+    for target in facts.targets:
+        if target.protected_by is not None:
+            reason = f"{target.shown!r} lies in {target.protected_by}, which no restricted mode may write"
+            return Verdict("deny", "protected", reason, _way_out(mode))
+    return None
+
+
+def _explicit_deny(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if name in mode.grants.deny:
+        return Verdict("deny", "explicit-deny", f"{mode.name} mode denies {name} by name", _way_out(mode))
+    return None
+
+
+def _own_rule(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    rule = _OWN_RULES.get(name)
+    if rule is None or not could_allow(mode, name) or facts.foreign:
+        return None
+    return rule(mode, name, facts)
+
+
+def _edit(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    rule = mode.grants.edit_rule
+    if rule is not None and facts.remote_files:
+        return Verdict("deny", "remote-files",
+                       "the file tools of this session work on another machine, where plan files can't be checked",
+                       "Give the plan in the conversation; the person approves it there with /planmode approve.")
+    hint = f"Write {rule.description}: {facts.plan_root}" if rule is not None and facts.plan_root else _way_out(mode)
+    if isinstance(facts.targets, Unreadable) or not facts.targets:
+        why = facts.targets.reason if isinstance(facts.targets, Unreadable) else "it names none"
+        return Verdict("deny", "unreadable-targets", f"the files it would write can't be told, because {why}", hint)
+    if rule is None:
+        return None
+    for target in facts.targets:
+        if isinstance(target.judged, Outside):
+            return Verdict("deny", target.judged.rule, target.judged.reason, hint)
+        if not target.judged.real.lower().endswith(rule.suffix):
+            return Verdict("deny", "not-markdown", f"{target.shown!r} doesn't end in {rule.suffix}", hint)
+        if target.others_plan:
+            return Verdict("deny", "others-plan", f"{target.shown!r} is the plan of another session",
+                           f"Write a new file in {facts.plan_root}.")
+    return Verdict("allow", "plan-file")
+
+
+def _skill_view(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if not facts.inline_shell:
+        return None
+    return Verdict("deny", "inline-shell", "reading a skill may run shell code here: skills.inline_shell is on, or can't be read",
+                   "Read the skill's file with read_file instead.")
+
+
+def _inner_calls(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if isinstance(facts.inner, Unreadable) or not facts.inner:
+        why = facts.inner.reason if isinstance(facts.inner, Unreadable) else "there are none"
+        return Verdict("deny", "unreadable-calls", f"the calls inside it can't be read, because {why}",
+                       'Send {"calls": [{"name": ..., "arguments": {...}}]}.')
+    verdicts = (decide(mode, call.tool, call.facts) for call in facts.inner)
+    return next((verdict for verdict in verdicts if not verdict.allowed), None)
+
+
+def _always(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    row = CATALOGUE.get(name)
+    if row is None or row.group != ALWAYS or facts.foreign:
+        return None
+    return Verdict("allow", "always-available")
+
+
+def _extra(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if mode.extra_tools and name in facts.extra_tools and name not in _OWN_RULES:
+        return Verdict("allow", "extra-tool")
+    return None
+
+
+def _granted(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if facts.foreign or not could_allow(mode, name):
+        return None
+    return Verdict("allow", "granted")
+
+
+def _not_granted(mode: Mode, name: str, facts: Facts) -> Verdict:
+    if facts.fallback is not None:
+        return Verdict("deny", facts.fallback.rule,
+                       f"{name} isn't reading, and only reading is possible because {facts.fallback.reason}",
+                       "The person can end this with /planmode off or /planmode on.")
+    rule, reason = "not-granted", f"{name} isn't available in {mode.name.lower()} mode"
+    if facts.foreign:
+        rule, reason = "foreign-tool", f"here {name} isn't the host's own tool but somebody else's of that name"
+    elif name not in CATALOGUE:
+        rule, reason = "unknown-tool", f"{name} isn't a tool that {mode.name.lower()} mode knows to be harmless"
+    return Verdict("deny", rule, reason, _way_out(mode))
+
+
+def _way_out(mode: Mode) -> str:
+    if mode.slug == "plan":
+        return "Put it in the plan; the person approves with /planmode approve or leaves with /planmode off."
+    return "The person can switch with /mode."
+
+
+_Rule = Callable[[Mode, str, Facts], Verdict | None]
+_OWN_RULES: Final[dict[str, _Rule]] = {
+    **dict.fromkeys(sorted(EDITORS), _edit), "skill_view": _skill_view, "tool_call": _inner_calls,
+}
+_RULES: Final[tuple[_Rule, ...]] = (_protected, _explicit_deny, _own_rule, _always, _extra, _granted)

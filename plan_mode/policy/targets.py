@@ -1,0 +1,61 @@
+"""Which files would this call write? Read from the arguments as the host reads them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+MOST_TARGETS: Final = 64
+
+# The host's own header, with its leniency (blanks after *** are optional) and without its backtracking. It reads
+# whole lines; so do we, over the whole text: what stands outside Begin/End markers is counted too.
+_HEADER: Final = re.compile(r"^\*\*\*[^\S\n]*+(Update|Add|Delete|Move)[^\S\n]++File:(.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """The files can't be told from the arguments; ``reason`` completes "because ..."."""
+
+    reason: str
+
+
+def read_targets(tool: str, untrusted_arguments: Mapping[str, object]) -> tuple[object, ...] | Unreadable:
+    """Every file that a ``write_file`` or ``patch`` call names, as untrusted values, or why they can't be read.
+
+    Source of the rule: the host takes ``path`` in replace mode (the default) and the V4A headers in patch mode.
+    Values are handed on as they are; containment judges them, their type included.
+    Does not: look at the disk, or at tools other than these two.
+    """
+    if tool == "write_file":
+        return (untrusted_arguments.get("path"),)
+    if tool != "patch":
+        return Unreadable(f"it isn't known where {tool} writes")
+    mode = untrusted_arguments.get("mode", "replace")
+    if type(mode) is not str or mode not in ("replace", "patch"):
+        return Unreadable("its mode is neither 'replace' nor 'patch'")
+    if mode == "replace":
+        return (untrusted_arguments.get("path"),)
+    return _headers(untrusted_arguments.get("patch"))
+
+
+def _headers(untrusted_patch: object) -> tuple[str, ...] | Unreadable:
+    if type(untrusted_patch) is not str:
+        return Unreadable("the patch isn't text")
+    found: list[str] = []
+    for header in _HEADER.finditer(untrusted_patch):
+        action, rest = header.group(1), header.group(2).strip()
+        paths = _both_ends(rest) if action == "Move" else (rest,)
+        if not all(paths):
+            return Unreadable("a file header in the patch names no file")
+        found.extend(paths)
+        if len(found) > MOST_TARGETS:
+            return Unreadable(f"the patch names more than {MOST_TARGETS} files")
+    return tuple(found) if found else Unreadable("the patch has no file header")
+
+
+def _both_ends(move: str) -> tuple[str, str]:
+    """The two ends of ``a -> b``; the first arrow that has something before it counts, as it does for the host."""
+    arrow = move.find("->", 1)
+    return ("", "") if arrow < 0 else (move[:arrow].strip(), move[arrow + 2:].strip())

@@ -1,0 +1,122 @@
+"""What the operator may set: one table, typed and validated, with every fault reported and none fatal.
+
+Read at ``plugins.entries.plan-mode.settings``: below ``plan_mode.`` first, then flat. A value of the wrong kind is a
+fault that ``status`` shows, and counts as not set. Remembered for as long as config.yaml is the same file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final
+
+_SLUG: Final = re.compile(r"[a-zA-Z0-9-]+\Z")
+_TOOL: Final = re.compile(r"[^\s\x00-\x1f]{1,128}\Z")
+
+
+class _Invalid(ValueError):
+    """``str()`` completes "must be ..."."""
+
+
+def _tool_names(value: Any) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) and _TOOL.match(name) for name in value):
+        raise _Invalid("a list of tool names")
+    return frozenset(value)
+
+
+def _slug_or_nothing(value: Any) -> str:
+    if not isinstance(value, str) or (value and not _SLUG.match(value)):
+        raise _Invalid("the slug of a mode")
+    return value
+
+
+def _days(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= 3650:
+        raise _Invalid("a whole number of days from 1 to 3650")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One row: how a value is checked, what counts without one, and the words that describe it."""
+
+    check: Callable[[Any], Any]
+    default: Any
+    type: str
+    description: str
+
+
+SETTINGS: Final = {
+    "extra_allowed_tools": Setting(
+        _tool_names, frozenset(), "list",
+        "Exact names of further tools that plan mode allows. You vouch that they change nothing."),
+    "after_approval": Setting(
+        _slug_or_nothing, "", "string",
+        "Mode that follows an approved plan. Empty: the mode before, if it may edit, else none."),
+    "keep_days": Setting(
+        _days, 90, "integer", "Days after which the state of a session that nobody has seen is removed."),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force, and the faults of those that aren't."""
+
+    extra_allowed_tools: frozenset[str] = frozenset()
+    after_approval: str = ""
+    keep_days: int = 90
+    faults: tuple[str, ...] = ()
+
+
+_UNSET: Final = object()
+
+
+def parse(read: Callable[[str, Any], Any]) -> Settings:
+    """Settings from ``read(dotted key, default)``. Never raises: what can't be read or used becomes a fault."""
+    values: dict[str, Any] = {}
+    faults: list[str] = []
+    with suppress(Exception):  # told for each key below
+        nested = read("plan_mode", None)
+        if nested is not None and not isinstance(nested, Mapping):
+            faults.append(f"plan_mode must be settings by name; it is {_shown(nested)} and counts as not set")
+    for name, setting in SETTINGS.items():
+        for key in (f"plan_mode.{name}", name):
+            try:
+                found = read(key, _UNSET)
+                if found is _UNSET or found is None:
+                    continue
+                values[name] = setting.check(found)
+            except _Invalid as exc:
+                faults.append(f"{key} must be {exc}; it is {_shown(found)} and counts as not set")
+            except Exception as exc:
+                faults.append(f"{key} can't be read: {exc}")
+            break
+    return Settings(**values, faults=tuple(faults))
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+class SettingsFile:
+    """Settings, read again when config.yaml is another file than last time."""
+
+    def __init__(self, home: Callable[[], str], read: Callable[[str, Any], Any]) -> None:
+        self._home, self._read = home, read
+        self._known: dict[str, tuple[tuple[int, ...], Settings]] = {}
+
+    def __call__(self) -> Settings:
+        path = os.path.join(self._home(), "config.yaml")
+        try:
+            status = os.stat(path)
+            identity: tuple[int, ...] = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+        except OSError:
+            identity = ()
+        known = self._known.get(path)
+        if known is None or known[0] != identity:
+            known = self._known[path] = (identity, parse(self._read))
+        return known[1]

@@ -1,0 +1,1 @@
+"""Which mode is a session in? Everything here runs without Hermes."""

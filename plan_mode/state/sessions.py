@@ -1,0 +1,398 @@
+"""Which record is this session's? Find, add a key, park, restore, branch, reset, expire.
+
+One record, many keys. Nothing is guessed between sessions: the kind of lineage decides, and where it can't be read
+the stricter answer holds.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Final, Literal
+
+from ..errors import StateError
+from .identity import conversation_key, plan_key
+from .process import ProcessId, is_alive
+from .record import NOTHING, Damaged, SessionRecord, new_id
+from .store import Folder, Store, Writer, remove
+
+Kind = Literal["compression", "branch", "delegate", "reset", "none", "unreadable"]
+
+MOST_ANCESTORS: Final = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Kin:
+    """How a conversation came from its parent. ``fresh``: it has none, and holds no message yet.
+
+    ``begun`` is in seconds since the epoch, 0 where it isn't known.
+    """
+
+    kind: Kind
+    parent: str = ""
+    fresh: bool = False
+    begun: float = 0.0
+
+
+KinOf = Callable[[str], Kin]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a command or a turn happens: the classic CLI process (None elsewhere) and the conversation ("" unknown)."""
+
+    process: ProcessId | None
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Owned:
+    """A record with the folder it lies in."""
+
+    folder: Folder
+    record: SessionRecord
+
+
+def selected(found: SessionRecord | Damaged, here: ProcessId | None) -> bool:
+    """Whether a conversation's key selects this record here: not while another live process holds it.
+
+    Where it can't be told whether that one lives, the stricter answer holds: a container that was started again must
+    find its conversation's record.
+    """
+    if isinstance(found, Damaged) or found.holder is None or found.holder == here:
+        return True
+    return is_alive(found.holder) is not True
+
+
+def keys_of(place: Place) -> tuple[str, ...]:
+    """The keys by which a session is found, the process's own first."""
+    own = (place.process.key,) if place.process else ()
+    return own + ((conversation_key(place.conversation),) if place.conversation else ())
+
+
+def look(store: Store, place: Place) -> list[SessionRecord | Damaged]:
+    """Everything that speaks for this place, without a lock and without changing anything.
+
+    Raises StateError when the folder can't be read.
+    """
+    found: list[SessionRecord | Damaged] = []
+    if place.process is not None:
+        found += store.look_up(place.process.key)
+    if place.conversation:
+        found += [each for each in store.look_up(conversation_key(place.conversation)) if selected(each, place.process)]
+    return found
+
+
+def kindred(store: Store, conversation: str, kin_of: KinOf) -> str:
+    """The nearest conversation with a record that this one continues or branches from, "" without one. Takes no lock.
+
+    Raises StateError when the folder can't be read.
+    """
+    for step in _ancestry(conversation, kin_of):
+        for found in store.look_up(conversation_key(step.ancestor)) if step.ancestor else ():
+            if isinstance(found, SessionRecord):
+                return step.ancestor if step.holds(found) else ""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """One ancestor ("" where it can't be told), the kind of the whole path to it, and when that path left it."""
+
+    kind: Kind
+    ancestor: str
+    left_at: float = 0.0
+
+    def holds(self, record: SessionRecord) -> bool:
+        """Whether the ancestor's record came before the path left it: what began there later is no concern of ours."""
+        return not self.left_at or record.since <= self.left_at
+
+
+def _ancestry(conversation: str, kin_of: KinOf) -> Iterator[_Step]:
+    """The conversations that this one continues or branches from, the nearest first."""
+    kind: Kind = "compression"
+    for _ in range(MOST_ANCESTORS):
+        kin = kin_of(conversation)
+        if kin.kind not in ("compression", "branch"):
+            if kin.kind == "unreadable":
+                yield _Step("unreadable", "")
+            return
+        kind = "branch" if kin.kind == "branch" else kind
+        conversation = kin.parent
+        yield _Step(kind, conversation, kin.begun)
+    yield _Step("unreadable", "")
+
+
+class Arrival:
+    """One command or main turn that arrives at its session, under the lock of ``writer``.
+
+    ``strictness`` ranks records; of two that meet in one place the stricter wins.
+    """
+
+    def __init__(self, writer: Writer, place: Place, kin_of: KinOf, strictness: Callable[[SessionRecord | Damaged], int]) -> None:
+        self._writer, self.place, self._kin_of, self._strictness = writer, place, kin_of, strictness
+
+    def session(self) -> Owned | Damaged | None:
+        """The record of this place, parked, restored, branched or given a key as the lineage says.
+
+        A damaged key or record is handed back as it is. Raises StateError when a change can't be stored.
+        """
+        held = self._find(self.place.process.key) if self.place.process else None
+        named = self._find(conversation_key(self.place.conversation)) if self.place.conversation else None
+        if isinstance(held, Damaged):
+            return held
+        if isinstance(named, Damaged):
+            return named
+        if named is not None and not selected(named.record, self.place.process):
+            named = None
+        if not self.place.conversation:
+            return held
+        if held is None:
+            return self._restore(named) if named else self._inherit()
+        return self._continue(held, named)
+
+    def recorded(self, record_id: str) -> Owned | None:
+        """The record of that id, as it is."""
+        for folder in self._writer.folders:
+            found = self._writer.load(folder, record_id)
+            if isinstance(found, SessionRecord):
+                return Owned(folder, found)
+        return None
+
+    def at_hand(self) -> list[Owned]:
+        """The records that the keys of this place lead to, as they are."""
+        return [
+            Owned(folder, found) for folder in self._writer.folders for key in keys_of(self.place)
+            if isinstance(found := self._writer.follow(folder, folder.hashed(key)), SessionRecord)
+            and selected(found, self.place.process)
+        ]
+
+    def is_here(self, owned: Owned) -> bool:
+        """Whether the record is that of this place's conversation, as far as it is known."""
+        return not self.place.conversation or owned.record.conversation in ("", self._here(owned.folder))
+
+    def _here(self, folder: Folder) -> str:
+        """The hashed key of this conversation; "" where it isn't known."""
+        return folder.hashed(conversation_key(self.place.conversation)) if self.place.conversation else ""
+
+    def _continue(self, held: Owned, named: Owned | None) -> Owned | None:
+        """This process has a record; is the conversation still the same?"""
+        if named is not None and named.record.id == held.record.id:
+            return self._bind(held)
+        here, last = self._here(held.folder), held.record.conversation
+        if not last:
+            if held.record.begun_in not in ("", here) and self._kin_of(self.place.conversation).fresh:
+                self.clear(held)
+                return None
+            return self._merge(held, named) if named else held
+        kind = "compression" if last == here else self._path_to(last, held.folder)
+        if kind == "unreadable":
+            if held.record.mode is not None:
+                return self._store(held, replace(held.record, unresolved=True))
+            kind = "none" if named else "compression"  # nothing is in force that another conversation could suffer from
+        if kind == "compression":
+            return self._merge(held, named) if named else self._bind(held)
+        arrived = self._restore(named) if named else self._inherit()
+        self.park(held)  # last, so that at no moment this process is without a record it should have
+        return arrived
+
+    def _path_to(self, ancestor: str, folder: Folder) -> Kind:
+        """The kind of lineage between this conversation and an ancestor, by its hashed key; "none" if unrelated."""
+        for step in _ancestry(self.place.conversation, self._kin_of):
+            if step.kind == "unreadable" or folder.hashed(conversation_key(step.ancestor)) == ancestor:
+                return step.kind
+        return "none"
+
+    def _inherit(self) -> Owned | None:
+        """This conversation has no record; has one that it continues or branches from?"""
+        if not self._writer.folders:
+            return None
+        for step in _ancestry(self.place.conversation, self._kin_of):
+            found = self._find(conversation_key(step.ancestor)) if step.ancestor else None
+            if isinstance(found, Owned):
+                if not step.holds(found.record):
+                    return None
+                if step.kind == "branch":
+                    return self._branch(found)
+                return self._restore(found) if selected(found.record, self.place.process) else None
+        return None
+
+    def _merge(self, held: Owned, named: Owned) -> Owned:
+        """Two keys that met: the stricter record takes both; the other goes when nothing else points to it."""
+        winner, loser = sorted((held, named), key=lambda owned: self._strictness(owned.record), reverse=True)
+        merged = self._bind(winner, extra=loser.record.keys if loser.folder == winner.folder else ())
+        self._writer.drop_record(loser.folder, loser.record.id)
+        return merged
+
+    def _restore(self, owned: Owned) -> Owned:
+        """A parked record comes back to a live process."""
+        record = owned.record
+        if record.mode is None or record.holder == self.place.process:
+            return self._bind(owned)
+        return self._bind(Owned(owned.folder, replace(record, owed=replace(record.owed, restored=True))))
+
+    def _branch(self, origin: Owned) -> Owned | None:
+        if origin.record.mode is None:
+            return None
+        return self._bind(Owned(origin.folder, replace(
+            origin.record, id=new_id(), activation=new_id(), keys=(), told=None, owed=NOTHING, holder=None,
+            conversation="", begun_in="", copied=True)))
+
+    def _bind(self, owned: Owned, extra: Iterable[str] = ()) -> Owned:
+        """Give the record this place: its holder, its conversation and the keys to both.
+
+        The key of a conversation that another live process has open as well stays with that one's record.
+        """
+        folder, before, here = owned.folder, owned.record, self._here(owned.folder)
+        own = [folder.hashed(self.place.process.key)] if self.place.process else []
+        if here and not self._is_held_elsewhere(folder, here):
+            own.append(here)
+        stale = [folder.hashed(before.holder.key)] if before.holder and is_alive(before.holder) is False else []
+        record = replace(
+            before, holder=self.place.process, unresolved=False, conversation=here,
+            keys=tuple(dict.fromkeys(key for key in (*before.keys, *extra, *own) if key not in stale)),
+        )
+        stored = self._store(owned, record)
+        self._drop_keys(folder, stale, record.id)
+        return stored
+
+    def _is_held_elsewhere(self, folder: Folder, hashed: str) -> bool:
+        found = self._writer.follow(folder, hashed)
+        return found is not None and not selected(found, self.place.process)
+
+    def begin(self, record: SessionRecord) -> Owned:
+        """Store the first record of this place, then its keys.
+
+        A conversation without a message may still be left for another one: which it is, is learnt at the first turn.
+        """
+        folder = self._writer.folder
+        try:
+            kin = self._kin_of(self.place.conversation) if self.place.conversation else None
+            if kin is not None and not kin.fresh and kin.kind != "unreadable":
+                return self._bind(Owned(folder, record))
+            keys = (folder.hashed(self.place.process.key),) if self.place.process else ()
+            begun = replace(record, holder=self.place.process, keys=keys, begun_in=self._here(folder))
+            return self._store(Owned(folder, record), begun)
+        except StateError:
+            self._writer.drop_record(folder, record.id)
+            raise
+
+    def take_conversation(self, owned: Owned) -> Owned:
+        """Bind the conversation of a main turn to the record, once."""
+        return owned if owned.record.conversation == self._here(owned.folder) else self._bind(owned)
+
+    def _store(self, owned: Owned, record: SessionRecord) -> Owned:
+        """Write the record, then the keys that don't point to it yet."""
+        if record != owned.record or not os.path.exists(owned.folder.record_path(record.id)):
+            self._writer.put_record(owned.folder, record)
+        for hashed in record.keys:
+            if self._writer.pointed_to(owned.folder, hashed) != record.id:
+                self._writer.put_key(owned.folder, hashed, record.id)
+        return Owned(owned.folder, record)
+
+    def save(self, owned: Owned, record: SessionRecord) -> Owned:
+        """Store a changed record. Plans that are new in it get a key, and those that it has no longer lose theirs."""
+        before, after = ([owned.folder.hashed(plan_key(plan.path)) for plan in each.plans] for each in (owned.record, record))
+        gone = set(before) - set(after)
+        keys = (*(key for key in record.keys if key not in gone), *(key for key in after if key not in before))
+        stored = self._store(owned, replace(record, keys=tuple(dict.fromkeys(keys))))
+        self._drop_keys(owned.folder, gone, record.id)
+        return stored
+
+    def park(self, owned: Owned) -> None:
+        """Take the record from its process; it waits for its conversation. One without a conversation goes."""
+        folder, record = owned.folder, owned.record
+        if not record.conversation:
+            self.clear(owned)
+            return
+        own = folder.hashed(record.holder.key) if record.holder else ""
+        free = [record.conversation] if self._writer.pointed_to(folder, record.conversation) is None else []
+        keys = tuple(dict.fromkeys(key for key in (*record.keys, *free) if key != own))
+        self._store(owned, replace(record, holder=None, unresolved=False, keys=keys))
+        self._drop_keys(folder, [own], record.id)
+
+    def clear(self, owned: Owned) -> bool:
+        """Remove the record, then its keys; whether the record is gone. Works on a full disk."""
+        gone = self._writer.drop_record(owned.folder, owned.record.id)
+        if gone:
+            self._drop_keys(owned.folder, owned.record.keys, owned.record.id)
+        return gone
+
+    def _drop_keys(self, folder: Folder, keys: Iterable[str], record_id: str) -> None:
+        """Remove those keys that still point to this record."""
+        for hashed in keys:
+            if hashed and self._writer.pointed_to(folder, hashed) in (record_id, None):
+                self._writer.drop_key(folder, hashed)
+
+    def clear_damage(self) -> bool:
+        """Remove the damaged records of this place, and its keys that are damaged or lead to one; whether it is free of them."""
+        free = True
+        for folder in self._writer.folders:
+            for hashed in (folder.hashed(key) for key in keys_of(self.place)):
+                if isinstance(self._writer.follow(folder, hashed), Damaged):
+                    record_id = self._writer.pointed_to(folder, hashed)
+                    if record_id:
+                        self._writer.drop_record(folder, record_id)
+                    free = self._writer.drop_key(folder, hashed) and free
+        return free
+
+    def _find(self, key: str) -> Owned | Damaged | None:
+        """The strictest record of a key. A well-formed key without its record means nothing, and is removed."""
+        best: Owned | None = None
+        for folder in self._writer.folders:
+            found = self._writer.find(folder, folder.hashed(key))
+            if isinstance(found, Damaged):
+                return found
+            if found is not None and (best is None or self._strictness(found) > self._strictness(best.record)):
+                best = Owned(folder, found)
+        return best
+
+
+def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozenset[str] | None] | None = None) -> int:
+    """Remove what may go; how many records are left.
+
+    A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when its
+    process ended before it had a conversation, or when ``listed`` (the hashed keys of all conversations the host still
+    has; None when it can't tell) doesn't hold its conversation. Keys without a record and unfinished files go with them.
+    """
+    left = 0
+    for folder in writer.folders:
+        known = listed(folder) if listed else None
+        for name, written in _files(folder):
+            path = os.path.join(folder.path, name)
+            if name.endswith(".json"):
+                record = writer.load(folder, name[:-5])
+                if isinstance(record, SessionRecord) and _may_go(record, written < older_than, known) and remove(path):
+                    continue
+                left += 1
+        _remove_leftovers(writer, folder)
+    return left
+
+
+def _may_go(record: SessionRecord, is_old: bool, known: frozenset[str] | None) -> bool:
+    alive = is_alive(record.holder) if record.holder else False
+    if alive is not False:
+        return alive is None and is_old
+    if not record.conversation:
+        return True
+    return is_old or (known is not None and record.conversation not in known)
+
+
+def _remove_leftovers(writer: Writer, folder: Folder) -> None:
+    """Remove keys without a record, and files that somebody was killed over: who writes has the lock, and that's us."""
+    for name, _ in _files(folder):
+        record_id = writer.pointed_to(folder, name[:-4]) if name.endswith(".key") else None
+        if name.endswith(".tmp") or (record_id and not os.path.exists(folder.record_path(record_id))):
+            remove(os.path.join(folder.path, name))
+
+
+def _files(folder: Folder) -> list[tuple[str, float]]:
+    """Name and time of last writing of every file in a state folder."""
+    found = []
+    with os.scandir(folder.path) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                found.append((entry.name, entry.stat(follow_symlinks=False).st_mtime))
+    return found

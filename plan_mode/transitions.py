@@ -1,0 +1,216 @@
+"""(situation, event) -> what becomes of the record. A table, and the function that applies it.
+
+``on``, ``approve``, ``reject``, ``off`` and ``/mode`` are events of one machine over modes. Nothing here reads a clock
+or a disk: events carry what they need.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from .errors import Refusal
+from .modes.builtin import PLAN
+from .state.record import NOTHING, Owed, PlanFile, SessionRecord, Told
+
+Situation = Literal["out", "mode", "plan", "lockdown"]
+SITUATIONS: Final[tuple[Situation, ...]] = ("out", "mode", "plan", "lockdown")
+
+
+@dataclass(frozen=True, slots=True)
+class Enter:
+    """A person turned plan mode on. ``at``: seconds since the epoch."""
+
+    at: float
+    activation: str
+    plan_root: str
+    remote_files: bool = False
+    task: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Switch:
+    """A person chose another mode."""
+
+    slug: str
+    at: float
+    activation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Approve:
+    """A person approved the plan at ``path``; ``to`` is the mode that follows, None for no mode."""
+
+    path: str
+    to: str | None
+    at: float
+    activation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reject:
+    """A person wants the plan changed."""
+
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """A person left modes altogether."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interfere:
+    """A checked call was changed before it ran; ``what`` says how."""
+
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wrote:
+    """A call of this activation has written a plan file."""
+
+    plan: PlanFile
+    activation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A call has deleted or moved away a plan file."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Showed:
+    """A person has seen these bytes of a plan file."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """The model was told everything that was owed, in a notice that bears ``mark``."""
+
+    conversation: str
+    mark: str
+
+
+Event = Enter | Switch | Approve | Reject | Leave | Interfere | Wrote | Removed | Showed | Taken
+
+
+def situation(record: SessionRecord) -> Situation:
+    if record.mode is None:
+        return "out"
+    if record.lockdown:
+        return "lockdown"
+    return "plan" if record.mode == PLAN.slug else "mode"
+
+
+def apply(record: SessionRecord, event: Event) -> SessionRecord:
+    """The record after the event. Raises Refusal, whose text a command prints, where the table refuses."""
+    return _TABLE[situation(record), type(event)](record, event)
+
+
+def is_spent(record: SessionRecord) -> bool:
+    """Whether the session has left and nothing is owed to it."""
+    return record.mode is None and record.owed == NOTHING and not (record.told and record.told.slug)
+
+
+def may_go(record: SessionRecord) -> bool:
+    """Whether nothing needs the record any more. A branch's copy stays: without it the branch would be copied again."""
+    return is_spent(record) and not record.copied
+
+
+def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
+    return replace(
+        record, mode=PLAN.slug, previous=record.mode, activation=event.activation, since=event.at, lockdown="",
+        plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task),
+    )
+
+
+def _enter_again(record: SessionRecord, event: Enter) -> SessionRecord:
+    return replace(record, owed=replace(record.owed, task=event.task)) if event.task else record
+
+
+def _end_lockdown(record: SessionRecord, event: Enter) -> SessionRecord:
+    if record.mode != PLAN.slug:
+        return _enter(record, event)
+    return _enter_again(replace(record, lockdown=""), event)
+
+
+def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
+    if record.mode == event.slug:
+        raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
+    return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at, owed=NOTHING)
+
+
+def _approve(record: SessionRecord, event: Approve) -> SessionRecord:
+    return replace(record, mode=event.to, previous=None, activation=event.activation, since=event.at,
+                   owed=Owed(approved=event.path))
+
+
+def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
+    return replace(record, owed=replace(record.owed, feedback=event.feedback)) if event.feedback else record
+
+
+def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
+    return replace(record, mode=None, previous=None, lockdown="", owed=NOTHING)
+
+
+def _interfere(record: SessionRecord, event: Interfere) -> SessionRecord:
+    return replace(record, lockdown=event.what)
+
+
+def _wrote(record: SessionRecord, event: Wrote) -> SessionRecord:
+    return record.with_plan(event.plan) if event.activation == record.activation else record
+
+
+def _removed(record: SessionRecord, event: Removed) -> SessionRecord:
+    return record.without_plan(event.path)
+
+
+def _showed(record: SessionRecord, event: Showed) -> SessionRecord:
+    plan = record.plan_at(event.path)
+    if plan is None or plan.digest == event.digest:
+        return record
+    return replace(record, plans=tuple(replace(p, digest=event.digest) if p == plan else p for p in record.plans))
+
+
+def _taken(record: SessionRecord, event: Taken) -> SessionRecord:
+    return replace(record, owed=NOTHING, told=Told(event.conversation, record.mode or "", record.plan_root, event.mark))
+
+
+def _keep(record: SessionRecord, event: Event) -> SessionRecord:
+    return record
+
+
+def _refuse(rule: str, reason: str, hint: str) -> Callable[[SessionRecord, Any], SessionRecord]:
+    def refuse(record: SessionRecord, event: Event) -> SessionRecord:
+        raise Refusal(rule, reason, hint)
+    return refuse
+
+
+_not_planning = _refuse("not-planning", "This session isn't in plan mode, so there is no plan to decide on.",
+                        "Turn it on with /planmode on.")
+_not_in_mode = _refuse("no-mode", "This session isn't in any mode.", "Turn plan mode on with /planmode on.")
+_locked = _refuse("lockdown", "This session is locked down, because a call was changed after it had been checked.",
+                  "See /planmode status; then type /planmode on to go on planning, or /planmode off to leave.")
+
+_Transition = Callable[[SessionRecord, Any], SessionRecord]
+_ROWS: Final[dict[type, tuple[_Transition, _Transition, _Transition, _Transition]]] = {
+    #           out            mode           plan          lockdown
+    Enter:     (_enter,        _enter,        _enter_again, _end_lockdown),
+    Switch:    (_switch,       _switch,       _switch,      _locked),
+    Approve:   (_not_planning, _not_planning, _approve,     _locked),
+    Reject:    (_not_planning, _not_planning, _reject,      _locked),
+    Leave:     (_not_in_mode,  _leave,        _leave,       _leave),
+    Interfere: (_keep,         _interfere,    _interfere,   _keep),
+    Wrote:     (_keep,         _keep,         _wrote,       _wrote),
+    Removed:   (_removed,      _removed,      _removed,     _removed),
+    Showed:    (_showed,       _showed,       _showed,      _showed),
+    Taken:     (_taken,        _taken,        _taken,       _taken),
+}
+_TABLE: Final = {(where, event): row[i] for event, row in _ROWS.items() for i, where in enumerate(SITUATIONS)}

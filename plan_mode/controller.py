@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from . import facts, transitions, writes
 from .errors import StateError
 from .host import capabilities, lineage, session
-from .host.home import DataDir, home
+from .host.home import data_dir_of, home
 from .modes.builtin import BUILTIN, PLAN, READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
@@ -58,6 +58,8 @@ class Memory:
     left: dict[str, SessionRecord | None] = field(default_factory=dict)
     """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
     and files that are damaged and can't be removed, by path."""
+    parted: dict[str, None] = field(default_factory=dict)
+    """Conversations that were left while nothing could be stored: they inherit nothing any more."""
     taken: dict[str, tuple[SessionRecord, SessionRecord]] = field(default_factory=dict)
     """Records whose notices were handed out without being stored: as on disk, and as they should be."""
     expected: dict[str, Wrote] = field(default_factory=dict)
@@ -80,7 +82,7 @@ class Desk:
 
     def __init__(self, context: Any) -> None:
         self.manager: Any = getattr(context, "_manager", None)
-        self.store = Store(DataDir(context))
+        self.store = Store(data_dir_of(context))
         self.settings: Callable[[], Settings] = SettingsFile(home, _reader(context))
         self.memory = Memory()
 
@@ -274,6 +276,7 @@ class Desk:
             except StateError:
                 if record.mode is not None:
                     raise
+            self.memory.keep(self.memory.parted, arrival.place.conversation)
             gone = arrival.clear(owned)
         if not gone or not transitions.is_spent(record):
             self.memory.keep(self.memory.left, record.id, record)
@@ -286,12 +289,13 @@ class Desk:
         """
         self.memory.restricted.clear()
         self.memory.adrift = ()
+        self.memory.keep(self.memory.parted, place.conversation)
         lasting = False
         with suppress(StateError):
             for found in look(self.store, place):
                 if isinstance(found, SessionRecord):
                     left = transitions.apply(found, transitions.Leave()) if found.mode else found
-                    self.memory.keep(self.memory.left, found.id, left)
+                    self.memory.keep(self.memory.left, found.id, replace(left, holder=place.process))
                 else:
                     self.memory.keep(self.memory.left, found.path)
             with self.arriving(place) as (arrival, _):
@@ -310,6 +314,8 @@ class Desk:
         self.memory.keep(self.memory.left, left.id, transitions.apply(left, Taken(left.conversation, "")))
 
     def _kin_of(self, conversation: str) -> Kin:
+        if conversation in self.memory.parted:
+            return Kin("none")
         kind, parent, fresh, begun = lineage.parentage(conversation)
         return Kin(cast("Kind", kind), parent, fresh, begun)
 

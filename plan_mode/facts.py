@@ -15,6 +15,7 @@ from .modes.model import Mode
 from .policy.catalogue import CATALOGUE, EDITORS, canonical
 from .policy.containment import Inside, Outside, as_path, contain
 from .policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, could_allow
+from .policy.options import option_among
 from .policy.protected import Protected, protected_places, protecting
 from .policy.targets import Unreadable, read_targets
 
@@ -45,6 +46,7 @@ def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
         targets=_targets(ground, name, arguments) if name in EDITORS else (),
         plan_root=ground.plan_root,
         extra_tools=ground.extra_tools,
+        option=option_among(name, untrusted_arguments),
         inline_shell=skills.inline_shell() if name == "skill_view" else True,
         foreign=_is_foreign(tool, name) if could_allow(ground.mode, name) else False,
         remote_files=name in EDITORS and (ground.remote_files or workspace.works_remotely(read_config())),
@@ -54,9 +56,10 @@ def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
 
 
 def _is_foreign(tool: str, name: str) -> bool:
+    """Whether the name belongs to somebody else, as it was given or as the host would complete it."""
     row = CATALOGUE.get(name)
-    toolset = registry.toolset_of(tool)
-    return row is not None and toolset is not None and toolset not in row.toolsets
+    owners = {registry.toolset_of(each) for each in {tool, name}} - {None}
+    return row is not None and not owners <= row.toolsets
 
 
 def _targets(ground: Ground, name: str, arguments: Mapping[str, Any]) -> tuple[Target, ...] | Unreadable:

@@ -59,12 +59,11 @@ def fix_plan_directory(cwd: str) -> str:
 
 def directory_fault(root: str) -> str:
     """Why the plan directory isn't the one that was fixed, or "". Looked at again before each write."""
-    for path in (os.path.dirname(root), root):
-        if os.path.islink(path):
-            return f"{path} is a symbolic link"
-    if os.path.exists(root) and not os.path.isdir(root):
-        return f"{root} isn't a folder"
-    return "" if os.path.realpath(root) == root else f"{root} leads to another place, {os.path.realpath(root)}"
+    real = os.path.realpath(root)
+    if real != root:
+        link = next(filter(os.path.islink, (os.path.dirname(root), root)), None)
+        return f"{link} is a symbolic link" if link else f"{root} leads to another place, {real}"
+    return f"{root} isn't a folder" if os.path.exists(root) and not os.path.isdir(root) else ""
 
 
 def _refuse_links(root: str) -> None:

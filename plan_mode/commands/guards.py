@@ -8,11 +8,11 @@ from typing import Final
 from .. import transitions
 from ..controller import Desk
 from ..errors import Refusal
-from ..host import capabilities
-from ..state.identity import where_on_refuses
+from ..host import capabilities, lineage
+from ..state.identity import conversation_key, where_on_refuses
 from ..state.record import Damaged, blank
 from ..state.sessions import Arrival, Owned, sweep
-from ..state.store import MOST_RECORDS, Writer
+from ..state.store import MOST_RECORDS, Folder, Writer
 from ..transitions import Reject
 
 _DAY: Final = 86_400.0
@@ -49,8 +49,17 @@ def own(desk: Desk, arrival: Arrival) -> Owned:
     return found
 
 
+def _listed(folder: Folder) -> frozenset[str] | None:
+    conversations = lineage.all_conversations()
+    return None if conversations is None else frozenset(folder.hashed(conversation_key(each)) for each in conversations)
+
+
 def make_room(writer: Writer, keep_days: int) -> None:
-    """Remove what may go; raise Refusal when there are still too many sessions."""
-    if sweep(writer, time.time() - keep_days * _DAY) >= MOST_RECORDS:
+    """Remove what may go; raise Refusal when there are still too many sessions.
+
+    What the host doesn't list any more is looked for only then, since that reads its whole session store.
+    """
+    oldest = time.time() - keep_days * _DAY
+    if sweep(writer, oldest) >= MOST_RECORDS and sweep(writer, oldest, _listed) >= MOST_RECORDS:
         raise Refusal("too-many", f"Nothing was turned on: {MOST_RECORDS} sessions are in modes already.",
                       "Leave some with /planmode off.")

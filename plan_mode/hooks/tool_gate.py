@@ -9,8 +9,9 @@ from __future__ import annotations
 import copy
 import json
 import logging
+import os
 from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -45,7 +46,10 @@ def denial(mode: str, verdict: Verdict) -> str:
 
 @dataclass(slots=True)
 class Watch:
-    """One edit under way: what was checked, and what was seen of it right before it was written."""
+    """One edit under way: what was checked, and what was seen of it right before it was written.
+
+    ``refused`` is the denial by the first check, which the hook repeats; ``stopped`` the one by the last look.
+    """
 
     standing: Standing
     place: Place
@@ -55,6 +59,7 @@ class Watch:
     pinned: Any = None
     arguments: Any = None
     seen: list[Facts] = field(default_factory=list)
+    stopped: str = ""
 
     @property
     def last_facts(self) -> Facts:
@@ -68,8 +73,14 @@ class ToolGate:
     def __init__(self, desk: Desk, wrap: Callable[[Callable[..., Any]], Any]) -> None:
         self._desk, self._wrap = desk, wrap
 
-    def pre_tool_call(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
-        """The host's hook: a block directive with the reason, or None. Never raises."""
+        # The host inspects its hook's signature at every call, and that of a plain function takes a third of the time.
+        def pre_tool_call(**call: Any) -> dict[str, str] | None:
+            """The host's hook: a block directive with the reason, or None. Never raises."""
+            return self._directive(**call)
+
+        self.pre_tool_call = pre_tool_call
+
+    def _directive(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
         try:
             text = self._denied(self._desk.place(session_id), tool_name, args)
         except Exception:
@@ -98,13 +109,7 @@ class ToolGate:
             return _error(f"{refusal} ({CHANGED}.)" if _watched.get() else refusal)
         if watch is None or _watched.get():
             return next_call(args)
-        token = _watched.set(True)
-        try:
-            with self._last_look(watch):
-                result = next_call(args)
-        finally:
-            _watched.reset(token)
-        return self._after(watch, result)
+        return self._watched_call(watch, args, next_call)
 
     # -- judging
 
@@ -155,6 +160,18 @@ class ToolGate:
 
     # -- watching an edit
 
+    def _watched_call(self, watch: Watch, args: Any, next_call: Callable[..., Any]) -> Any:
+        """The call's result, under the last look; without it where that can't be had, the call doesn't run."""
+        with ExitStack() as under_watch:
+            try:
+                under_watch.enter_context(self._last_look(watch))
+            except Exception:
+                log.exception("plan-mode: an edit couldn't be watched")
+                return _error(denial(_mode_shown(watch.standing), INTERNAL))
+            under_watch.callback(_watched.reset, _watched.set(True))
+            result = next_call(args)
+        return self._after(watch, result)
+
     def _last_look(self, watch: Watch) -> AbstractContextManager[None]:
         if not edits.has_last_look():
             return nullcontext()
@@ -166,10 +183,9 @@ class ToolGate:
             verdict, facts = self._desk.verdict(standing, tool, final_arguments)
             watch.seen.append(facts)
             if verdict.allowed:
-                watch.refused = ""
                 return True
             why = denial(_mode_shown(standing), verdict)
-            watch.refused = why if watch.refused else f"{why} ({CHANGED}.)"
+            watch.stopped = why if watch.refused else f"{why} ({CHANGED}.)"
             return False
 
         def judge_or_refuse(tool: str, final_arguments: Mapping[str, Any]) -> bool:
@@ -177,7 +193,7 @@ class ToolGate:
                 return judge(tool, final_arguments)
             except Exception:
                 log.exception("plan-mode: the last look at an edit failed")
-                watch.refused = denial(_mode_shown(watch.standing), INTERNAL)
+                watch.stopped = denial(_mode_shown(watch.standing), INTERNAL)
                 return False
 
         return edits.last_look(judge_or_refuse)
@@ -185,22 +201,20 @@ class ToolGate:
     def _after(self, watch: Watch, result: Any) -> Any:
         """The result with our reason in place of the host's; and what it changed is noted. Never raises."""
         try:
-            if watch.refused:
-                return _error(watch.refused) if watch.seen else result
-            if _is_error(result):
-                return result
-            self._note(watch, result)
+            if watch.stopped:
+                return _error(watch.stopped)
+            self._note(watch, _json(result))
         except Exception:
             log.exception("plan-mode: the result of an edit couldn't be noted")
         return result
 
-    def _note(self, watch: Watch, result: Any) -> None:
+    def _note(self, watch: Watch, result: Mapping[str, Any]) -> None:
         record = watch.standing.record
         if record is None:
             return
         changed = _was_changed(watch, result)
         noted: list[Event] = [Interfere(CHANGED)] if changed else []
-        if not changed:
+        if not changed and not result.get("error"):
             noted += writes.events_of(watch.last_facts, record)
         for event in noted:
             try:
@@ -216,25 +230,28 @@ def _mode_shown(standing: Standing) -> str:
     return standing.record.mode if standing.record and standing.record.mode else "read-only"
 
 
-def _was_changed(watch: Watch, result: Any) -> bool:
+def _was_changed(watch: Watch, result: Mapping[str, Any]) -> bool:
     """Whether something else than what was judged last has been written."""
-    if not watch.seen and watch.pinned != watch.arguments:
+    failed = bool(result.get("error"))
+    if not failed and not watch.seen and watch.pinned != watch.arguments:
         return True
-    written, targets = _written_paths(result), watch.last_facts.targets
+    written, targets = _paths_of_a_failure(result) if failed else _written_paths(result), watch.last_facts.targets
     if not written or isinstance(targets, Unreadable):
-        return False
+        return bool(written)
     return not written <= {target.judged.real for target in targets if isinstance(target.judged, Inside)}
 
 
-def _written_paths(result: Any) -> set[str]:
+def _written_paths(result: Mapping[str, Any]) -> set[str]:
     """The real paths that the host says it wrote."""
-    said = _json(result)
-    paths = said.get("files_modified") or [said.get("resolved_path")]
+    paths = result.get("files_modified") or [result.get("resolved_path")]
     return {path for path in paths if isinstance(path, str)} if isinstance(paths, list) else set()
 
 
-def _is_error(result: Any) -> bool:
-    return bool(_json(result).get("error"))
+def _paths_of_a_failure(result: Mapping[str, Any]) -> set[str]:
+    """The same where a patch of several files failed half way: the host lists, in its own words, what it did before."""
+    lists = (result.get(f"files_{done}") for done in ("modified", "created", "deleted"))
+    named = (path for paths in lists if isinstance(paths, list) for path in paths if isinstance(path, str))
+    return {os.path.realpath(end) for path in named for end in path.split(" -> ")}
 
 
 def _json(result: Any) -> dict[str, Any]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from .seams import seam
+
+log: Final = logging.getLogger(__name__)
 
 Judge = Callable[[str, Mapping[str, Any]], bool]
 
@@ -21,6 +24,7 @@ def last_look(judge: Judge) -> Iterator[None]:
     """Let ``judge(tool, final arguments)`` say whether an edit may be written, while the block runs.
 
     An approver that was bound already (an editor's) is asked after ours. Only call where ``has_last_look()``.
+    Raises whatever the host raises while the approver is bound; the block doesn't run then.
     The proposal's own list of paths is never used: it misses headers that the host's parser takes.
     """
     current = seam("edit_approval_current")
@@ -33,4 +37,7 @@ def last_look(judge: Judge) -> Iterator[None]:
     try:
         yield
     finally:
-        seam("edit_approval_reset")(token)
+        try:
+            seam("edit_approval_reset")(token)
+        except Exception:  # the approver stays bound to this context, and judges by the mode that then is
+            log.exception("plan-mode: the approver of an edit couldn't be taken back")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Final
 
 from .seams import seam
@@ -13,19 +14,11 @@ PLUGIN_DATA: Final = os.path.join("plugin-data", "agent-plugin-plan-mode-d1b87d9
 _ENVIRONMENT: Final = ("HERMES_HOME", "HOME", "HERMES_DATA_DIR_SUFFIX")
 
 
-def home() -> str:
-    """The Hermes home of the current context (the profile of a bound session, else the process's own)."""
-    get = seam("home")
-    if get is not None:
-        return str(get())
-    return os.environ.get("HERMES_HOME") or os.path.join(os.path.expanduser("~"), ".hermes")
+class OfTheHome:
+    """An answer that depends on the Hermes home. Remembered for as long as nothing that decides the home has changed."""
 
-
-class DataDir:
-    """The folder for our state, as text. Remembered for as long as nothing that decides it has changed."""
-
-    def __init__(self, context: Any) -> None:
-        self._context = context
+    def __init__(self, ask: Callable[[], str]) -> None:
+        self._ask = ask
         self._known: dict[tuple[str | None, ...], str] = {}
         self._override: Any = None
 
@@ -40,8 +33,23 @@ class DataDir:
             found = self._known[deciding] = self._ask()
         return found
 
-    def _ask(self) -> str:
+
+def _ask_home() -> str:
+    get = seam("home")
+    if get is not None:
+        return str(get())
+    return os.environ.get("HERMES_HOME") or os.path.join(os.path.expanduser("~"), ".hermes")
+
+
+home: Final = OfTheHome(_ask_home)
+"""The Hermes home of the current context (the profile of a bound session, else the process's own)."""
+
+
+def data_dir_of(context: Any) -> OfTheHome:
+    """The folder for our state."""
+    def ask() -> str:
         try:
-            return str(self._context.state.data_dir)
+            return str(context.state.data_dir)
         except Exception:  # an older host has no state; it is the same folder there
             return os.path.join(home(), PLUGIN_DATA)
+    return OfTheHome(ask)

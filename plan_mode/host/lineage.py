@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from contextlib import suppress
-from typing import Any
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import Any, Final
 
 from .seams import seam
+
+_ALL: Final = 1_000_000
 
 
 def parentage(session_id: str) -> tuple[str, str, bool, float]:
@@ -16,18 +18,33 @@ def parentage(session_id: str) -> tuple[str, str, bool, float]:
     Kind is "compression" (it continues its parent), "branch", "delegate", "reset", "none", or "unreadable". ``fresh``:
     it has no parent, and the store holds no message of it yet. ``begun``: seconds since the epoch, 0 if unknown.
     """
-    store: Any = None
     try:
-        store = seam("session_store")()
-        row = store.get_session(session_id)
-        if row is None:
-            return "none", "", True, 0.0
-        parent = row.get("parent_session_id") or ""
-        if not parent:
-            return "none", "", not row.get("message_count"), 0.0
-        return _kind(row, store.get_session(parent)), str(parent), False, float(row.get("started_at") or 0.0)
+        with _session_store() as store:
+            row = store.get_session(session_id)
+            if row is None:
+                return "none", "", True, 0.0
+            parent = row.get("parent_session_id") or ""
+            if not parent:
+                return "none", "", not row.get("message_count"), 0.0
+            return _kind(row, store.get_session(parent)), str(parent), False, float(row.get("started_at") or 0.0)
     except Exception:  # no store, another schema, a locked or broken database
         return "unreadable", "", False, 0.0
+
+
+def all_conversations() -> list[str] | None:
+    """The ids of all conversations that the host has; None where it doesn't say. Reads the whole store."""
+    try:
+        with _session_store() as store:
+            return [row["id"] for row in store.search_sessions(limit=_ALL)] or None
+    except Exception:  # as above
+        return None
+
+
+@contextmanager
+def _session_store() -> Iterator[Any]:
+    store = seam("session_store")()
+    try:
+        yield store
     finally:
         with suppress(Exception):
             store.close()

@@ -54,7 +54,7 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
     if ".." in path.split(os.sep):
         return Outside("dot-dot", f"{path!r} holds '..'")
     try:
-        link, real = _link_below(path, trusted_root), os.path.realpath(path)
+        link, real = _follow(path, trusted_root)
     except (OSError, RecursionError):
         return Outside("unreadable-path", f"{path!r} can't be followed to its end")
     if link is not None:
@@ -93,8 +93,8 @@ def _is_below(path: str, trusted_root: str) -> bool:
     return path != trusted_root and os.path.commonpath([path, trusted_root]) == trusted_root
 
 
-def _link_below(path: str, trusted_root: str) -> str | None:
-    """The first symbolic link of an absolute path that stands in the root or below it.
+def _follow(path: str, trusted_root: str) -> tuple[str | None, str]:
+    """The first symbolic link of an absolute path that stands in the root or below it; else None, and the real path.
 
     One in /proc counts as well: behind it another process, such as the host's own shell, finds something else.
     """
@@ -106,10 +106,10 @@ def _link_below(path: str, trusted_root: str) -> str | None:
         if not os.path.islink(entry):
             here = entry
         elif any(here == place or _is_below(here, place) for place in (trusted_root, _PROC)):
-            return entry
+            return entry, entry
         else:
             here = os.path.realpath(entry)
-    return None
+    return None, here
 
 
 def _judge_entry(real: str) -> Inside | Outside:

@@ -13,6 +13,7 @@ from typing import Final, Literal
 from ..modes.model import Mode
 from .catalogue import ALWAYS, CATALOGUE, EDITORS, canonical
 from .containment import Inside, Outside
+from .options import PASSED_ON
 from .targets import Unreadable
 
 MOST_INNER_CALLS: Final = 64
@@ -48,6 +49,8 @@ class Facts:
     extra_tools: frozenset[str] = frozenset()
     inline_shell: bool = True
     """Whether the host may run shell code while it shows a skill; True when it can't be told."""
+    option: str = ""
+    """What a program behind a reading tool could take for an option of its own, as the subject of a sentence."""
     foreign: bool = False
     """Whether the host's registry gives this name to somebody else's tool."""
     remote_files: bool = False
@@ -147,6 +150,13 @@ def _edit(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     return Verdict("allow", "plan-file")
 
 
+def _reading(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if not facts.option:
+        return None
+    return Verdict("deny", "option-argument", f"{facts.option} could be taken for an option by the program that {name} starts",
+                   "Begin a path with ./ or /, and write a dash at the beginning of a pattern as [-].")
+
+
 def _skill_view(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     if not facts.inline_shell:
         return None
@@ -203,6 +213,7 @@ def _way_out(mode: Mode) -> str:
 
 _Rule = Callable[[Mode, str, Facts], Verdict | None]
 _OWN_RULES: Final[dict[str, _Rule]] = {
-    **dict.fromkeys(sorted(EDITORS), _edit), "skill_view": _skill_view, "tool_call": _inner_calls,
+    **dict.fromkeys(sorted(EDITORS), _edit), **dict.fromkeys(PASSED_ON, _reading),
+    "skill_view": _skill_view, "tool_call": _inner_calls,
 }
 _RULES: Final[tuple[_Rule, ...]] = (_protected, _explicit_deny, _own_rule, _always, _extra, _granted)

@@ -34,7 +34,7 @@ def current_process() -> ProcessId:
 
 @functools.lru_cache(maxsize=4)
 def _identify(pid: int) -> ProcessId:
-    return ProcessId(pid, _start_of(pid), _read("/proc/sys/kernel/random/boot_id"), _namespace())
+    return ProcessId(pid, _start_of(pid), _read("/proc/sys/kernel/random/boot_id"), _namespace_of(pid))
 
 
 def is_alive(process: ProcessId) -> bool | None:
@@ -67,9 +67,9 @@ def _start_of(pid: int) -> str:
     return "ended" if fields[0] in _ENDED else fields[19]
 
 
-def _namespace() -> str:
+def _namespace_of(pid: int) -> str:
     try:
-        return os.readlink("/proc/self/ns/pid")
+        return os.readlink(f"/proc/{pid}/ns/pid")
     except OSError:
         return ""
 

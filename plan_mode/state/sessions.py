@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -78,10 +78,16 @@ def look(store: Store, place: Place) -> list[SessionRecord | Damaged]:
     Raises StateError when the folder can't be read.
     """
     found: list[SessionRecord | Damaged] = []
-    if place.process is not None:
-        found += store.look_up(place.process.key)
-    if place.conversation:
-        found += [each for each in store.look_up(conversation_key(place.conversation)) if selected(each, place.process)]
+    for folder in store.folders():
+        held = store.follow(folder, folder.hashed(place.process.key)) if place.process is not None else None
+        if held is not None:
+            found.append(held)
+        named = folder.hashed(conversation_key(place.conversation)) if place.conversation else ""
+        if not named or (isinstance(held, SessionRecord) and store.record_id(folder, named) == held.id):
+            continue
+        other = store.follow(folder, named)
+        if other is not None and selected(other, place.process):
+            found.append(other)
     return found
 
 
@@ -237,8 +243,8 @@ class Arrival:
         if origin.record.mode is None:
             return None
         return self._bind(Owned(origin.folder, replace(
-            origin.record, id=new_id(), activation=new_id(), keys=(), told=None, owed=NOTHING, holder=None,
-            conversation="", begun_in="", copied=True)))
+            origin.record, id=new_id(), activation=new_id(), keys=(), owed=NOTHING, holder=None, conversation="", begun_in="",
+            copied=True)))
 
     def _bind(self, owned: Owned, extra: Iterable[str] = ()) -> Owned:
         """Give the record this place: its holder, its conversation and the keys to both.
@@ -284,13 +290,19 @@ class Arrival:
         return owned if owned.record.conversation == self._here(owned.folder) else self._bind(owned)
 
     def _store(self, owned: Owned, record: SessionRecord) -> Owned:
-        """Write the record, then the keys that don't point to it yet."""
-        if record != owned.record or not os.path.exists(owned.folder.record_path(record.id)):
-            self._writer.put_record(owned.folder, record)
+        """Write the record, then the keys that don't point to it yet.
+
+        A key that was missing before, and isn't of this place, may go on missing: leaving must not wait for it.
+        """
+        folder = owned.folder
+        if record != owned.record or not os.path.exists(folder.record_path(record.id)):
+            self._writer.put_record(folder, record)
+        optional = set(owned.record.keys) - {folder.hashed(key) for key in keys_of(self.place)}
         for hashed in record.keys:
-            if self._writer.pointed_to(owned.folder, hashed) != record.id:
-                self._writer.put_key(owned.folder, hashed, record.id)
-        return Owned(owned.folder, record)
+            if self._writer.pointed_to(folder, hashed) != record.id:
+                with suppress(StateError) if hashed in optional else nullcontext():
+                    self._writer.put_key(folder, hashed, record.id)
+        return Owned(folder, record)
 
     def save(self, owned: Owned, record: SessionRecord) -> Owned:
         """Store a changed record. Plans that are new in it get a key, and those that it has no longer lose theirs."""
@@ -353,9 +365,9 @@ class Arrival:
 def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozenset[str] | None] | None = None) -> int:
     """Remove what may go; how many records are left.
 
-    A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when its
-    process ended before it had a conversation, or when ``listed`` (the hashed keys of all conversations the host still
-    has; None when it can't tell) doesn't hold its conversation. Keys without a record and unfinished files go with them.
+    A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when no key
+    leads to it any more, or when ``listed`` (the hashed keys of all conversations the host still has; None when it can't
+    tell) doesn't hold its conversation. Keys without a record and unfinished files go with them.
     """
     left = 0
     for folder in writer.folders:
@@ -364,20 +376,23 @@ def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozense
             path = os.path.join(folder.path, name)
             if name.endswith(".json"):
                 record = writer.load(folder, name[:-5])
-                if isinstance(record, SessionRecord) and _may_go(record, written < older_than, known) and remove(path):
+                if isinstance(record, SessionRecord) and _may_go(writer, Owned(folder, record), written < older_than, known) \
+                        and remove(path):
                     continue
                 left += 1
         _remove_leftovers(writer, folder)
     return left
 
 
-def _may_go(record: SessionRecord, is_old: bool, known: frozenset[str] | None) -> bool:
+def _may_go(writer: Writer, owned: Owned, is_old: bool, known: frozenset[str] | None) -> bool:
+    record = owned.record
     alive = is_alive(record.holder) if record.holder else False
     if alive is not False:
         return alive is None and is_old
-    if not record.conversation:
+    if is_old or (known is not None and record.conversation not in known):
         return True
-    return is_old or (known is not None and record.conversation not in known)
+    of_the_dead = owned.folder.hashed(record.holder.key) if record.holder else ""
+    return all(key == of_the_dead or writer.pointed_to(owned.folder, key) != record.id for key in record.keys)
 
 
 def _remove_leftovers(writer: Writer, folder: Folder) -> None:

@@ -105,9 +105,9 @@ class Desk:
 
         In a process that serves other sessions the process is nobody's, and only the conversation counts.
         """
-        serves = session.bound("HERMES_SESSION_KEY") or session.bound("HERMES_UI_SESSION_ID") or session.runs_gateway()
-        process = None if serves and not session.interactive_cli(self.manager) else current_process()
-        return Place(process, conversation if isinstance(conversation, str) else "")
+        its_own = session.interactive_cli(self.manager) or not (
+            session.bound("HERMES_SESSION_KEY") or session.bound("HERMES_UI_SESSION_ID") or session.runs_gateway())
+        return Place(current_process() if its_own else None, conversation if isinstance(conversation, str) else "")
 
     def command_place(self) -> Place:
         """This process, in the conversation its person is looking at. A server binds that conversation's key."""
@@ -292,7 +292,8 @@ class Desk:
         self.memory.keep(self.memory.parted, place.conversation)
         lasting = False
         with suppress(StateError):
-            for found in look(self.store, place):
+            at_hand = look(self.store, place)
+            for found in at_hand:
                 if isinstance(found, SessionRecord):
                     left = transitions.apply(found, transitions.Leave()) if found.mode else found
                     self.memory.keep(self.memory.left, found.id, replace(left, holder=place.process))
@@ -300,7 +301,7 @@ class Desk:
                     self.memory.keep(self.memory.left, found.path)
             with self.arriving(place) as (arrival, _):
                 cleared = [arrival.is_here(owned) and arrival.clear(owned) for owned in arrival.at_hand()]
-                lasting = all(cleared)
+                lasting = all(cleared) and not any(isinstance(found, Damaged) for found in at_hand)
         return lasting
 
     def parting(self, place: Place) -> list[SessionRecord]:

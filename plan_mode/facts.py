@@ -19,7 +19,9 @@ from .policy.options import option_among
 from .policy.protected import Protected, protected_places, protecting
 from .policy.targets import Unreadable, read_targets
 
-_PLUGIN_FOLDER: Final = os.path.dirname(os.path.abspath(__file__))
+_PACKAGE: Final = os.path.dirname(os.path.abspath(__file__))
+_CHECKOUT: Final = os.path.dirname(_PACKAGE)
+_PLUGIN_FOLDER: Final = _CHECKOUT if os.path.exists(os.path.join(_CHECKOUT, "plugin.yaml")) else _PACKAGE
 
 
 @dataclass(frozen=True, slots=True)

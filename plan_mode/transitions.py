@@ -144,7 +144,8 @@ def _end_lockdown(record: SessionRecord, event: Enter) -> SessionRecord:
 def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
     if record.mode == event.slug:
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
-    return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at, owed=NOTHING)
+    return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at,
+                   owed=_of_an_approval(record))
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:
@@ -157,7 +158,12 @@ def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
 
 
 def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
-    return replace(record, mode=None, previous=None, lockdown="", owed=NOTHING)
+    return replace(record, mode=None, previous=None, lockdown="", owed=_of_an_approval(record))
+
+
+def _of_an_approval(record: SessionRecord) -> Owed:
+    """What stays owed when the mode that followed an approval is left before the model was told of either."""
+    return Owed(approved=record.owed.approved)
 
 
 def _interfere(record: SessionRecord, event: Interfere) -> SessionRecord:

@@ -10,7 +10,6 @@ from ..controller import Desk
 from ..errors import Refusal
 from ..modes.builtin import BUILTIN, PLAN
 from ..state.record import Damaged, blank, new_id
-from ..text import visible
 from ..transitions import Switch
 from .answer import answering, split_verb
 from .guards import make_room, refuse_unresolved, refuse_where_unenforced
@@ -35,7 +34,7 @@ class ModeCommand:
         if slug == PLAN.slug:
             return self._planmode.handle(f"on {rest}")
         if slug not in BUILTIN:
-            raise Refusal("unknown-mode", f"{visible(slug[:40])!r} isn't a mode.",
+            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode.",
                           f"Modes: {', '.join(sorted(BUILTIN))}. {USAGE}")
         return self._switch(slug)
 

@@ -16,7 +16,7 @@ from ..host.home import home
 from ..modes.builtin import BUILTIN, PLAN
 from ..state.record import Damaged, PlanFile, SessionRecord, blank, new_id
 from ..state.sessions import Arrival, Owned, Place
-from ..text import shorten, visible
+from ..text import shorten
 from ..transitions import Approve, Enter, Leave, Reject, Showed
 from . import render
 from .answer import answering, split_verb
@@ -50,7 +50,7 @@ class PlanModeCommand:
     def _handle(self, raw_args: str) -> str:
         verb, rest = split_verb(raw_args)
         act = self._verbs.get(verb)
-        return act(rest) if act else f"{visible(verb[:40])!r} isn't a word /planmode knows.\n{USAGE}"
+        return act(rest) if act else f"{verb[:40]!r} isn't a word /planmode knows.\n{USAGE}"
 
     # -- on
 
@@ -153,7 +153,8 @@ class PlanModeCommand:
             rejected = transitions.apply(owned.record, Reject(shorten(feedback, MOST_OF_A_TEXT)))
             if rejected != owned.record:
                 arrival.save(owned, rejected)
-        return render.rejected(feedback, cut=max(0, len(feedback) - MOST_OF_A_TEXT))
+            earlier = owned.record.owed.feedback
+        return render.rejected(feedback, cut=max(0, len(feedback) - MOST_OF_A_TEXT), earlier=earlier)
 
     def _off(self, rest: str) -> str:
         desk = self._desk
@@ -162,14 +163,14 @@ class PlanModeCommand:
 
 def leave(desk: Desk, place: Place) -> str:
     """Leave modes from this place, whatever state its files are in."""
+    damage: Damaged | None = None
     try:
         with desk.arriving(place) as (arrival, _):
             found = desk.session(arrival)
-            damage = found if isinstance(found, Damaged) else None
-            if damage is not None:
+            if isinstance(found, Damaged):
+                damage = found
                 if not arrival.clear_damage():
-                    desk.leave_here(place)
-                    return render.freed(damage, False)
+                    raise StateError(damage.path, "it can't be removed")
                 found = desk.session(arrival)
             if not isinstance(found, Owned) or found.record.mode is None:
                 return render.freed(damage, True) if damage else render.left_nothing()
@@ -178,7 +179,8 @@ def leave(desk: Desk, place: Place) -> str:
     except LockTimeout:
         raise
     except StateError:
-        return render.left("this session's", desk.leave_here(place))
+        lasting = desk.leave_here(place)
+        return render.freed(damage, lasting) if damage else render.left("this session's", lasting)
 
 
 def _choose(record: SessionRecord, named: str) -> PlanFile:
@@ -190,10 +192,10 @@ def _choose(record: SessionRecord, named: str) -> PlanFile:
         return max(record.plans, key=lambda plan: plan.written)
     named = named.strip("'\"")
     for plan in record.plans:
-        real = os.path.realpath(os.path.join(record.plan_root, named))
+        real = os.path.realpath(os.path.join(record.plan_root, named.replace("\0", "")))
         if plan.path in (named, real) or os.path.basename(plan.path) == named:
             return plan
-    raise Refusal("not-this-session's", f"{visible(named)!r} isn't a plan file of this session.",
+    raise Refusal("not-this-session's", f"{named!r} isn't a plan file of this session.",
                   "These are: " + ", ".join(os.path.basename(plan.path) for plan in record.plans) + ".")
 
 
@@ -218,7 +220,7 @@ def _mode_after(record: SessionRecord, slug: str, after_approval: str) -> str | 
     """The mode that follows an approval: the one typed, else the operator's, else the one before if it may edit."""
     for chosen, where in ((slug, "--mode"), (after_approval, "the setting after_approval")):
         if chosen and (chosen not in BUILTIN or chosen == PLAN.slug):
-            raise Refusal("unknown-mode", f"{visible(chosen)!r}, from {where}, isn't a mode that can follow a plan.",
+            raise Refusal("unknown-mode", f"{chosen!r}, from {where}, isn't a mode that can follow a plan.",
                           "Modes: " + ", ".join(sorted(set(BUILTIN) - {PLAN.slug})) + ".")
         if chosen:
             return chosen

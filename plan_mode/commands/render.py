@@ -11,6 +11,7 @@ from typing import Any, Final
 from ..controller import Standing
 from ..host import capabilities, edits, workspace
 from ..host.seams import seam
+from ..modes.builtin import PLAN
 from ..plans import PlanText
 from ..settings import Settings
 from ..state.identity import Surface, where_on_refuses
@@ -56,7 +57,7 @@ def entered(record: SessionRecord, settings: Settings, *, already: Situation, cu
 
 
 def _extra_tools(settings: Settings) -> list[str]:
-    names = ", ".join(sorted(settings.extra_allowed_tools))
+    names = ", ".join(map(visible, sorted(settings.extra_allowed_tools)))
     return [f"Also allowed, by your setting extra_allowed_tools: {names}."] if names else []
 
 
@@ -154,14 +155,16 @@ def approved(path: str, to: str | None, lasting: bool) -> str:
     return "\n".join([f"Approved: {path}", where, *_passing(lasting), following])
 
 
-def rejected(feedback: str, *, cut: int) -> str:
+def rejected(feedback: str, *, cut: int, earlier: str) -> str:
     said = "Your feedback goes to the agent with your next message" if feedback else "Rejected without feedback"
+    said += ", in place of what you typed before" if feedback and earlier else ""
     note = f" (its last {cut} characters were cut off)" if cut else ""
     return f"{said}{note}. Plan mode stays on.\nNext: send any message, for example go on."
 
 
 def left(mode: str, lasting: bool) -> str:
-    return "\n".join([f"{mode.capitalize()} mode is off; nothing was approved.", *_passing(lasting),
+    nothing = "; nothing was approved" if mode == PLAN.slug else ""
+    return "\n".join([f"{mode.capitalize()} mode is off{nothing}.", *_passing(lasting),
                       "Next: go on as you like; /planmode on turns it on again."])
 
 

@@ -15,6 +15,7 @@ from ..modes.model import Mode
 from ..plans import plan_name
 from ..settings import Settings
 from ..state.record import NOTHING, SessionRecord
+from ..text import visible
 
 VOIDS: Final = "Earlier notices about modes are void."
 
@@ -79,13 +80,19 @@ def reminder(standing: Standing) -> str:
 def _about_the_mode(standing: Standing, record: SessionRecord, settings: Settings) -> str:
     approved = f"The user approved the plan at {record.owed.approved}. Implement it now." if record.owed.approved else ""
     if standing.mode is None:
-        left = "Plan mode is off; no mode is active." if approved else "No mode is active any more; the plan was not approved."
-        return f"{approved}\n{left}".strip()
+        return f"{approved}\n{_on_leaving(record)}".strip()
     if standing.fallback is not None:
         return reminder(standing)
     text = _plan(standing.mode, record, settings) if standing.mode.slug == "plan" else \
         f"{standing.mode.name} mode is on. {standing.mode.role_definition}"
     return f"{approved}\n{text}".strip()
+
+
+def _on_leaving(record: SessionRecord) -> str:
+    if record.owed.approved:
+        return "Plan mode is off; no mode is active."
+    planned = record.told is not None and record.told.slug == "plan"
+    return "No mode is active any more" + ("; the plan was not approved." if planned else ".")
 
 
 def _plan(mode: Mode, record: SessionRecord, settings: Settings) -> str:
@@ -101,7 +108,7 @@ def _plan(mode: Mode, record: SessionRecord, settings: Settings) -> str:
         lines.append(f"Write the plan with write_file or patch, to an absolute path in {record.plan_root} named "
                      f"YYYY-MM-DD_HHMMSS-<slug>.md, for example {example}")
     if settings.extra_allowed_tools:
-        lines.append("Also allowed by the operator: " + ", ".join(sorted(settings.extra_allowed_tools)) + ".")
+        lines.append("Also allowed by the operator: " + ", ".join(map(visible, sorted(settings.extra_allowed_tools))) + ".")
     lines.append("Only the user ends this, by typing /planmode approve, /planmode reject or /planmode off; you can't. "
                  "When the plan is written, say so and stop.")
     return "\n".join(lines)

@@ -94,15 +94,14 @@ class ToolGate:
             return None
         watch: Watch | None = None
         try:
-            place = self._desk.place(session_id)
             hook_decides = capabilities.hook_decides(self._desk.manager, self.pre_tool_call)
             if canonical(str(tool_name)) in EDITORS:
-                watch = self._watch(place, str(tool_name), args)
+                watch = self._watch(self._desk.place(session_id), str(tool_name), args)
                 # A call with an id comes from the agent's loop, where the hook is still to be asked: its denial is the
                 # cleaner one. A call without comes from inside another tool, after the host's last look.
                 refusal = watch.refused if watch is not None and not (hook_decides and tool_call_id) else ""
             else:
-                refusal = "" if hook_decides else self._denied(place, tool_name, args)
+                refusal = "" if hook_decides else self._denied(self._desk.place(session_id), tool_name, args)
         except Exception:
             refusal = self._failed()
         if refusal:

@@ -11,7 +11,8 @@ from .seams import seam
 PLUGIN_DATA: Final = os.path.join("plugin-data", "agent-plugin-plan-mode-d1b87d9f")
 """The folder that a host with plugin state gives this plugin; older hosts get the same."""
 
-_ENVIRONMENT: Final = ("HERMES_HOME", "HOME", "HERMES_DATA_DIR_SUFFIX")
+_BY_DEFAULT: Final = ("HOME", "HERMES_DATA_DIR_SUFFIX")
+"""What decides the home where it isn't named, beside the system."""
 
 
 class OfTheHome:
@@ -19,7 +20,7 @@ class OfTheHome:
 
     def __init__(self, ask: Callable[[], str]) -> None:
         self._ask = ask
-        self._known: dict[tuple[str | None, ...], str] = {}
+        self._known: dict[object, str] = {}
         self._override: Any = None
 
     def __call__(self) -> str:
@@ -27,7 +28,7 @@ class OfTheHome:
         if override is None:
             return self._ask()
         self._override = override
-        deciding = (override(), *map(os.environ.get, _ENVIRONMENT))
+        deciding = override() or os.environ.get("HERMES_HOME") or tuple(map(os.environ.get, _BY_DEFAULT))
         found = self._known.get(deciding)
         if found is None:
             found = self._known[deciding] = self._ask()

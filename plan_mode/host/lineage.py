@@ -42,7 +42,11 @@ def all_conversations() -> list[str] | None:
 
 @contextmanager
 def _session_store() -> Iterator[Any]:
-    store = seam("session_store")()
+    open_store = seam("session_store")
+    try:
+        store = open_store(read_only=True)
+    except Exception:  # this host knows no such way, or has no store yet
+        store = open_store()
     try:
         yield store
     finally:

@@ -14,8 +14,8 @@ hermes-0.22 := "$(PLAN_MODE_VENVS)"/hermes-0.22/bin/python
 hermes-0.19 := "$(PLAN_MODE_VENVS)"/hermes-0.19/bin/python
 
 # A real process starts slowly on a busy machine.
-acceptance := $(dev)/python -m pytest tests/acceptance -n 2 --dist loadfile --timeout 300
-host_tests := tests/host/run.py tests/host -n 2 --dist loadfile
+acceptance := $(dev)/python -m pytest tests/acceptance -n 2 --dist worksteal --timeout 300
+host_tests := tests/host/run.py tests/host -n 2 --dist worksteal
 
 .PHONY: help
 help: ## this list

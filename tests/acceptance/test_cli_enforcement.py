@@ -38,7 +38,7 @@ def register(ctx):
 """
 
 
-@pytest.mark.parametrize("how", ["--yolo", "approvals off"])
+@pytest.mark.parametrize("how", ["--yolo", pytest.param("approvals off", marks=pytest.mark.long)])
 def test_no_switch_opens_it(lab: Lab, host: Host, how: str) -> None:
     home = lab.home(host, extra={"approvals": {"mode": "off"}} if how == "approvals off" else {})
     cli = lab.cli(home, *(["--yolo"] if how == "--yolo" else []))
@@ -56,9 +56,9 @@ def test_no_switch_opens_it(lab: Lab, host: Host, how: str) -> None:
     [
         ("modifies", MODIFIES, False),
         ("mutates", MUTATES, False),
-        ("mutates", MUTATES, True),
-        ("passes-on", PASSES_ON, False),
-        ("passes-on", PASSES_ON, True),
+        pytest.param("mutates", MUTATES, True, marks=pytest.mark.long),
+        pytest.param("passes-on", PASSES_ON, False, marks=pytest.mark.long),
+        pytest.param("passes-on", PASSES_ON, True, marks=pytest.mark.long),
     ],
 )
 def test_a_plugin_that_changes_arguments_opens_nothing(lab: Lab, host: Host, name: str, source: str, first: bool) -> None:
@@ -73,6 +73,7 @@ def test_a_plugin_that_changes_arguments_opens_nothing(lab: Lab, host: Host, nam
     assert sorted(path.name for path in home.work.iterdir()) == [".hermes"]
 
 
+@pytest.mark.long
 def test_another_plugins_approval_opens_nothing(lab: Lab, host: Host) -> None:
     home = lab.home(host, plugins=("approves", "plan-mode"), sources={"approves": APPROVES})
     cli = lab.cli(home, "--yolo")
@@ -100,6 +101,7 @@ def test_children_are_covered(lab: Lab, host: Host) -> None:
     assert SHORT_LINE in first_message(lab, "child")
 
 
+@pytest.mark.long
 def test_a_background_prompt_is_covered(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
@@ -115,6 +117,7 @@ def test_a_background_prompt_is_covered(lab: Lab, host: Host) -> None:
     assert "a task for" in first_message(lab, "main"), "the background prompt took the notice"
 
 
+@pytest.mark.long
 def test_codex_runtime_is_refused(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     home.config["model"]["openai_runtime"] = "codex_app_server"
@@ -136,6 +139,7 @@ def test_validate_and_doctor_are_content(lab: Lab, host: Host) -> None:
     assert doctored.returncode == 0, doctored.stdout + doctored.stderr
 
 
+@pytest.mark.long
 def test_plugin_in_a_process_of_its_own_is_refused(lab: Lab, host: Host) -> None:
     if host.version == "0.19":
         pytest.skip("this host can't isolate plugins")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.acceptance.lab import Cli, Home, Host, Lab, denial_of
 
 PLAN = "2026-01-02_030405-rename.md"
@@ -20,6 +22,16 @@ def rules(lab: Lab, script: str) -> list[str | None]:
 def first_message(lab: Lab, script: str) -> str:
     """The user's message of a turn, with everything that was added to it."""
     return lab.model.of(script)[0].user_text
+
+
+def new_session(cli: Cli) -> None:
+    """Type /new; one host prints its answer above the echo of the command, so the answer itself is waited for."""
+    def begun() -> int:
+        return len(re.findall(r"new[ ._]session", "\n".join(cli.terminal.lines), re.IGNORECASE))
+
+    before = begun()
+    cli.submit("/new")
+    cli.terminal.wait_until(lambda: begun() > before, 30, "a new session")
 
 
 def write_plan(lab: Lab, cli: Cli, home: Home, script: str = "write", text: str = "# Rename\n\n1. do it\n") -> None:
@@ -108,7 +120,7 @@ def test_new_clears(lab: Lab, host: Host) -> None:
     lab.script("planning", ("terminal", {"command": "touch planned"}))
     cli.turn("planning")
     assert rules(lab, "planning") == ["not-granted"]
-    cli.cmd("/new")
+    new_session(cli)
     lab.script("fresh", ("terminal", {"command": "touch fresh"}))
     cli.turn("fresh")
     assert rules(lab, "fresh") == [None]
@@ -116,12 +128,13 @@ def test_new_clears(lab: Lab, host: Host) -> None:
 
     early = lab.cli(home)
     early.cmd("/planmode on")
-    early.cmd("/new")
+    new_session(early)
     lab.script("early", ("terminal", {"command": "touch early"}))
     early.turn("early")
     assert rules(lab, "early") == [None]
 
 
+@pytest.mark.long
 def test_reminders_are_short_and_notices_come_once(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
@@ -144,6 +157,7 @@ def test_reminders_are_short_and_notices_come_once(lab: Lab, host: Host) -> None
     assert "No mode is active any more" in first_message(lab, "four")
 
 
+@pytest.mark.long
 def test_modes_share_one_machine(lab: Lab, host: Host) -> None:
     """/mode drives the same machine: code before plan is where an approval leads back to."""
     home = lab.home(host)
@@ -160,6 +174,7 @@ def test_modes_share_one_machine(lab: Lab, host: Host) -> None:
     assert "off" in cli.cmd("/mode off")
 
 
+@pytest.mark.long
 def test_a_changed_plan_is_shown_before_it_is_approved(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     cli = lab.cli(home)

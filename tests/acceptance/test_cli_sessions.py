@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.acceptance.lab import Home, Host, Lab, ask
-from tests.acceptance.test_cli_flow import APPROVED, FULL_NOTICE, PLAN, first_message, rules, write_plan
+from tests.acceptance.test_cli_flow import APPROVED, FULL_NOTICE, PLAN, first_message, new_session, rules, write_plan
 
 
 def conversations(home: Home) -> list[str]:
@@ -21,7 +21,7 @@ def state_files(home: Home, pattern: str) -> list[Path]:
     return sorted((home.hermes_home / "plugin-data").rglob(pattern))
 
 
-@pytest.mark.parametrize("end", ["exit", "kill"])
+@pytest.mark.parametrize("end", [pytest.param("exit", marks=pytest.mark.long), "kill"])
 def test_plan_mode_comes_back_with_its_conversation(lab: Lab, host: Host, end: str) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
@@ -52,6 +52,7 @@ def test_plan_mode_comes_back_with_its_conversation(lab: Lab, host: Host, end: s
     assert state_files(home, "*.key") == []
 
 
+@pytest.mark.long
 def test_a_one_shot_that_resumes_a_plan_stays_in_plan_mode(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
@@ -68,13 +69,14 @@ def test_a_one_shot_that_resumes_a_plan_stays_in_plan_mode(lab: Lab, host: Host)
     assert rules(lab, "free") == [None]
 
 
+@pytest.mark.long
 def test_resume_and_branch_in_one_process(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
     lab.script("plain", ("terminal", {"command": "touch plain"}))
     cli.turn("plain")
     plain = conversations(home)[-1]
-    cli.cmd("/new")
+    new_session(cli)
     cli.cmd("/planmode on")
     write_plan(lab, cli, home)
     planning = conversations(home)[-1]
@@ -106,7 +108,7 @@ def test_resume_and_branch_in_one_process(lab: Lab, host: Host) -> None:
     assert rules(lab, "original") == ["not-granted"], "approving in a branch left its origin alone"
 
 
-@pytest.mark.parametrize("pattern", ["*.json", "*.key"])
+@pytest.mark.parametrize("pattern", ["*.json", pytest.param("*.key", marks=pytest.mark.long)])
 def test_damage_is_read_only_until_off(lab: Lab, host: Host, pattern: str) -> None:
     home = lab.home(host)
     cli = lab.cli(home)
@@ -129,6 +131,7 @@ def test_damage_is_read_only_until_off(lab: Lab, host: Host, pattern: str) -> No
     assert rules(lab, "freed") == [None]
 
 
+@pytest.mark.long
 def test_two_processes_do_not_mix(lab: Lab, host: Host) -> None:
     home = lab.home(host)
     planning, working = lab.cli(home), lab.cli(home)

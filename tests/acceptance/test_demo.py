@@ -7,10 +7,13 @@ import re
 import subprocess
 import sys
 
+import pytest
+
 from tests.acceptance.lab import Host
 from tests.acceptance.lab.hosts import REPOSITORY, VENVS_VARIABLE
 
 
+@pytest.mark.long
 def test_the_readme_shows_the_demo(host: Host) -> None:
     played = subprocess.run(
         [sys.executable, "-m", "demo", "--host", host.version, "--markdown"], cwd=REPOSITORY,

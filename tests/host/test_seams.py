@@ -1,0 +1,356 @@
+"""What a missing or a failing seam of the host means, a test for each row of the table; and where ``on`` refuses."""
+
+from __future__ import annotations
+
+import contextvars
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.host.kit import CONVERSATION, IS_OLD, Hermes, rule_of
+
+
+@pytest.fixture(params=["missing", "raising"])
+def break_seam(request: pytest.FixtureRequest, cli: Hermes) -> Callable[[str], None]:
+    """Take a seam away, or let it raise whenever it is called."""
+    return cli.without if request.param == "missing" else cli.failing
+
+
+def bind(**variables: str) -> contextvars.Context:
+    """A context in which the host has bound a session of a server."""
+    context = contextvars.copy_context()
+    context.run(importlib.import_module("gateway.session_context").set_session_vars, **variables)
+    return context
+
+
+def assert_still_judged(cli: Hermes) -> None:
+    assert rule_of(cli.asked("terminal", {"command": "ls"})) == "not-granted"
+    assert rule_of(cli.asked("write_file", {"path": str(cli.work / "p.md"), "content": "x"})) == "outside-plans"
+    assert cli.asked("write_file", {"path": str(cli.plans / "p.md"), "content": "x"}) == ""
+
+
+def assert_still_enforced(cli: Hermes) -> None:
+    assert_still_judged(cli)
+    assert cli.call("terminal", {"command": "ls"}).rule == "not-granted"
+    assert cli.write(cli.work / "p.md").rule == "outside-plans"
+    assert not cli.write(cli.plans / "p.md").error
+
+
+class TestEachRow:
+    """One test a row, named after it."""
+
+    def test_bound_session(self, cli: Hermes) -> None:
+        cli.without("bound_session")
+        server = bind(session_key="agent:main:chat")
+        assert "Plan mode is on" in server.run(cli.type, "/planmode on")
+        assert_still_judged(cli)
+
+    def test_gateway_runner_missing(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.without("gateway_runner")
+        assert "Plan mode is on" in cli.type("/planmode on")
+        cli.type("/planmode off")
+        cli.manager._cli_ref = None
+        monkeypatch.setenv("HERMES_GATEWAY_SESSION", "1")
+        assert "HERMES_GATEWAY_SESSION" in cli.type("/planmode on")
+
+    def test_gateway_runner_raising(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.failing("gateway_runner")
+        assert "gateway" in cli.type("/planmode on")
+        assert cli.asked("terminal", {"command": "ls"}) == ""
+
+    def test_home_missing(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.without("home")
+        home = cli.part("host.home").home
+        assert home() == str(cli.home)
+        cli.type("/planmode on")
+        assert_still_judged(cli)
+        monkeypatch.delenv("HERMES_HOME")
+        assert home() == str(Path.home() / ".hermes") == str(cli.root / "user" / ".hermes")
+
+    def test_home_raising(self, cli: Hermes) -> None:
+        """What was known of the home before still holds; where nothing was, a mode denies everything."""
+        cli.type("/planmode on")
+        cli.failing("home")
+        assert_still_judged(cli)
+        cli.restart()
+        cli.failing("home")
+        if not IS_OLD:  # 0.19 has no other way to say where the state lies
+            assert rule_of(cli.asked("terminal", {"command": "ls"})) == "internal-error"
+            assert rule_of(cli.asked("read_file", {"path": "x"})) == "internal-error"
+            assert "off" in cli.type("/planmode off")
+            assert cli.asked("terminal", {"command": "ls"}) == ""
+
+    def test_home_override(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.type("/planmode on")
+        break_seam("home_override")
+        assert rule_of(cli.asked("terminal", {"command": "ls"})) in ("not-granted", "internal-error")
+        assert cli.write(cli.work / "p.md").rule in ("outside-plans", "internal-error")
+
+    def test_cwd_missing(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.without("cwd")
+        assert str(cli.plans) in cli.type("/planmode on")
+        cli.type("/planmode off")
+        other = cli.root / "other"
+        other.mkdir()
+        monkeypatch.chdir(other)
+        for named in ("", "relative", str(cli.root / "gone")):
+            monkeypatch.setenv("TERMINAL_CWD", named)
+            assert str(other / ".hermes" / "plans") in cli.type("/planmode on")
+            cli.type("/planmode off")
+
+    def test_cwd_raising(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.failing("cwd")
+        assert "terminal.cwd" in cli.type("/planmode on")
+        assert cli.asked("terminal", {"command": "ls"}) == ""
+
+    def test_skills_config(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.type("/planmode on")
+        assert cli.asked("skill_view", {"name": "x"}) == ""
+        break_seam("skills_config")
+        assert rule_of(cli.asked("skill_view", {"name": "x"})) == "inline-shell"
+
+    def test_config(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.config["plugins"]["entries"] = {"plan-mode": {"settings": {"extra_allowed_tools": ["terminal"]}}}
+        cli.write_config()
+        break_seam("config")
+        cli.type("/planmode on")
+        # 0.19 has no settings of a plugin's own, so nothing is left to read them from.
+        assert rule_of(cli.asked("terminal", {"command": "ls"})) == ("not-granted" if IS_OLD else "")
+        assert "config.yaml can't be read" in cli.type("/planmode status")
+        assert rule_of(cli.asked("write_file", {"path": str(cli.work / "p.md"), "content": "x"})) == "outside-plans"
+        assert cli.asked("write_file", {"path": str(cli.plans / "p.md"), "content": "x"}) == ""
+
+    def test_registry(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        break_seam("registry")
+        cli.type("/planmode on")
+        assert cli.asked("read_file", {"path": "x"}) == ""
+        assert rule_of(cli.asked("look_around", {})) == "unknown-tool"
+        assert_still_judged(cli)
+
+    def test_edit_approval_missing(self, cli: Hermes) -> None:
+        """And what a difference then does: see test_past_the_check."""
+        cli.without("edit_approval")
+        cli.type("/planmode on")
+        assert_still_enforced(cli)
+
+    def test_edit_approval_raising(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.failing("edit_approval")
+        cli.type("/planmode on")
+        assert cli.write(cli.plans / "p.md").rule == "internal-error"
+        assert not cli.files()
+        assert cli.call("terminal", {"command": "ls"}).rule == "not-granted"
+
+    def test_edit_approval_reset_missing(self, cli: Hermes) -> None:
+        cli.without("edit_approval_reset")
+        cli.type("/planmode on")
+        assert "no last look" in cli.type("/planmode status")
+        assert_still_enforced(cli)
+        assert importlib.import_module("acp_adapter.edit_approval")._EDIT_APPROVAL_REQUESTER.get() is None
+
+    def test_edit_approval_reset_raising(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.failing("edit_approval_reset")
+        cli.type("/planmode on")
+        contextvars.copy_context().run(assert_still_enforced, cli)
+        assert "p.md" in cli.type("/planmode status")
+
+    def test_edit_approval_current_missing(self, cli: Hermes) -> None:
+        """Another approver isn't asked after ours; ours is asked all the same."""
+        cli.without("edit_approval_current")
+        edit_approval = importlib.import_module("acp_adapter.edit_approval")
+        asked: list[Any] = []
+        token = edit_approval.set_edit_approval_requester(lambda proposal: asked.append(proposal) or True)
+        cli.type("/planmode on")
+        assert_still_enforced(cli)
+        edit_approval.reset_edit_approval_requester(token)
+        # 0.19 asks once more, before the middleware.
+        assert len(asked) == (1 if IS_OLD else 0)
+
+    def test_edit_approval_current_raising(self, cli: Hermes) -> None:
+        cli.failing("edit_approval_current")
+        cli.type("/planmode on")
+        assert cli.write(cli.plans / "p.md").rule == "internal-error"
+        assert not cli.files()
+
+    def test_fail_closed_hooks(self, cli: Hermes) -> None:
+        cli.type("/planmode on")
+        if not IS_OLD:
+            assert cli.wrapped("terminal", {"command": "ls"}).passed_on == {"command": "ls"}
+        cli.without("fail_closed_hooks")
+        wrapped = cli.wrapped("terminal", {"command": "ls"})
+        assert (wrapped.passed_on, rule_of(wrapped.result)) == (None, "not-granted")
+        assert_still_enforced(cli)
+
+    def test_session_store(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.type("/planmode on")
+        cli.turn()
+        break_seam("session_store")
+        cli.cli.session_id = "20260101_130000_bbbbbb"
+        assert cli.turn(history=[{"role": "user", "content": "x"}]).startswith("[plan-mode] Plan mode is on")
+        assert_still_judged(cli)
+        status = cli.type("/planmode status")
+        assert "Unresolved" in status or "session store can't be read" in status
+        assert "can't be read" in cli.type("/planmode approve")
+        assert "off" in cli.type("/planmode off")
+        assert cli.asked("terminal", {"command": "ls"}) == ""
+
+
+def test_every_row_has_its_test(cli: Hermes) -> None:
+    tests = [name.removeprefix("test_") for name in dir(TestEachRow) if name.startswith("test_")]
+    without = [row for row in cli.part("host.seams").SEAMS
+               if row not in tests and not {f"{row}_missing", f"{row}_raising"} <= set(tests)]
+    assert without == []
+
+
+def test_every_row_is_there_on_this_host(cli: Hermes) -> None:
+    seams = cli.part("host.seams")
+    importlib.import_module("gateway.session_context")
+    absent = [name for name, row in seams.SEAMS.items() if not row.loaded_only and seams.seam(name) is None]
+    assert absent == (["fail_closed_hooks"] if IS_OLD else [])
+
+
+def as_slash_worker(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    main = ModuleType("__main__")
+    main.__spec__ = SimpleNamespace(name="tui_gateway.slash_worker")  # type: ignore[assignment]
+    patch.setitem(sys.modules, "__main__", main)
+
+
+def as_gateway(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    runner = SimpleNamespace()
+    patch.setattr(importlib.import_module("gateway.run"), "_gateway_runner_ref", lambda: runner)
+
+
+def without_cli(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    cli.manager._cli_ref = None
+
+
+def as_server(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    without_cli(cli, patch)
+    patch.setenv("HERMES_GATEWAY_SESSION", "1")
+
+
+def with_codex(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    cli.config["model"] = {"default": "m", "openai_runtime": "codex_app_server"}
+    cli.write_config()
+
+
+REFUSED: dict[str, tuple[Callable[[Hermes, pytest.MonkeyPatch], Any], str]] = {
+    "isolation mark": (lambda cli, patch: patch.setenv("HERMES_PLUGIN_HOST_PROCESS", "1"), "plugins.isolation"),
+    "slash worker": (as_slash_worker, "helper process of the TUI"),
+    "CLI object of a slash worker": (lambda cli, patch: setattr(cli.cli, "is_slash_worker", True), "no interactive CLI"),
+    "single query": (lambda cli, patch: setattr(cli.cli, "_single_query_mode", True), "no interactive CLI"),
+    "no CLI object": (without_cli, "no interactive CLI"),
+    "server process": (as_server, "HERMES_GATEWAY_SESSION"),
+    "live gateway runner": (as_gateway, "runs the messaging gateway"),
+    "codex runtime": (with_codex, "Codex app server"),
+}
+
+
+class TestWhereOnRefuses:
+    def assert_refused(self, cli: Hermes, reason: str, run: Callable[..., str]) -> None:
+        for line in ("/planmode on", "/planmode on do it", "/mode plan", "/mode code"):
+            answer = run(cli.type, line)
+            assert answer.startswith("Nothing was turned on."), (line, answer)
+            assert reason in answer
+        assert reason in run(cli.type, "/planmode status")
+        assert cli.asked("terminal", {"command": "ls"}) == ""
+        assert not cli.plans.exists()
+        assert not list(cli.home.rglob("*.json"))
+
+    @pytest.mark.parametrize("where", REFUSED)
+    def test_naming_the_reason(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch, where: str) -> None:
+        prepare, reason = REFUSED[where]
+        prepare(cli, monkeypatch)
+        self.assert_refused(cli, reason, lambda command, line: command(line))
+
+    @pytest.mark.parametrize("variables", [
+        {"session_key": "agent:main:telegram:group:-1@x!"}, {"ui_session_id": "tab-1"},
+        {"session_key": CONVERSATION, "session_id": CONVERSATION, "source": "tui"},
+    ])
+    def test_in_a_session_that_a_server_has_bound(self, cli: Hermes, variables: dict[str, str]) -> None:
+        self.assert_refused(cli, "session of a server", bind(**variables).run)
+        assert "Plan mode is on" in cli.type("/planmode on")
+
+    def test_a_session_that_was_bound_and_cleared_is_none(self, cli: Hermes) -> None:
+        context = bind(session_key="agent:main:chat")
+        context.run(importlib.import_module("gateway.session_context").clear_session_vars, [])
+        assert "Plan mode is on" in context.run(cli.type, "/planmode on")
+
+    @pytest.mark.parametrize("variables", [
+        {"HERMES_EXEC_ASK": "1"}, {"HERMES_GATEWAY_SESSION": "1"}, {"HERMES_INTERACTIVE": "1"},
+        {"HERMES_SESSION_KEY": "agent:main:chat", "HERMES_SESSION_ID": "x", "HERMES_UI_SESSION_ID": "t"},
+        {"HERMES_EXEC_ASK": "1", "HERMES_GATEWAY_SESSION": "1", "HERMES_SESSION_SOURCE": "telegram"},
+    ])
+    def test_not_for_what_the_environment_says_of_a_live_cli(
+        self, cli: Hermes, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str],
+    ) -> None:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        assert "Plan mode is on" in cli.type("/planmode on")
+        assert "PLAN MODE IS ON" in cli.turn()
+        assert_still_judged(cli)
+
+    def test_not_for_a_cli_that_imports_gateway_code(self, cli: Hermes) -> None:
+        importlib.import_module("gateway.run")
+        assert "Plan mode is on" in cli.type("/planmode on")
+
+    @pytest.mark.parametrize("value", [None, "", "auto", ["codex_app_server"], {"a": 1}])
+    def test_not_for_another_model_runtime(self, cli: Hermes, value: Any) -> None:
+        cli.config["model"] = {"default": "m", "openai_runtime": value}
+        cli.write_config()
+        assert "Plan mode is on" in cli.type("/planmode on")
+
+
+class TestBehindARemoteBackEnd:
+    """Plan files can't be checked there: reading only, and the plan is given in the conversation."""
+
+    @pytest.fixture(params=["environment", "config.yaml"])
+    def remote(self, request: pytest.FixtureRequest, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> Hermes:
+        if request.param == "environment":
+            monkeypatch.setenv("TERMINAL_ENV", "docker")
+        else:
+            cli.config["terminal"] = {"backend": "ssh"}
+            cli.write_config()
+        return cli
+
+    def test_on_says_so(self, remote: Hermes) -> None:
+        answer = remote.type("/planmode on")
+        assert "Plan mode is on" in answer
+        assert "another machine" in answer
+        assert "another machine" in remote.type("/planmode status")
+        assert not remote.plans.exists()
+
+    def test_plan_writes_are_denied(self, remote: Hermes) -> None:
+        remote.type("/planmode on")
+        for tool, args in (("write_file", {"path": str(remote.plans / "p.md"), "content": "x"}),
+                           ("patch", {"path": str(remote.plans / "p.md"), "old_string": "a", "new_string": "b"})):
+            assert rule_of(remote.asked(tool, args)) == "remote-files"
+        assert remote.asked("read_file", {"path": "x"}) == ""
+        assert "give the plan in the conversation" in remote.turn()
+
+    def test_approve_needs_no_file(self, remote: Hermes) -> None:
+        remote.type("/planmode on")
+        remote.turn()
+        assert remote.type("/planmode approve").startswith("Approved")
+        assert "The user approved the plan" in remote.turn()
+        assert remote.asked("terminal", {"command": "ls"}) == ""
+
+    def test_a_back_end_that_becomes_remote_later_denies_too(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        cli.type("/planmode on")
+        monkeypatch.setenv("TERMINAL_ENV", "docker")
+        assert rule_of(cli.asked("write_file", {"path": str(cli.plans / "p.md"), "content": "x"})) == "remote-files"
+
+    @pytest.mark.parametrize("named", ["local", "LOCAL ", ""])
+    def test_the_local_one_is_none(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch, named: str) -> None:
+        monkeypatch.setenv("TERMINAL_ENV", named)
+        assert str(cli.plans) in cli.type("/planmode on")
+        assert cli.asked("write_file", {"path": str(cli.plans / "p.md"), "content": "x"}) == ""
+
+
+def test_this_machines_own_home_is_never_touched() -> None:
+    assert "plan-mode-nowhere-" in os.environ["HERMES_HOME"]

@@ -197,6 +197,7 @@ class Desk:
     def session(self, arrival: Arrival) -> Owned | Damaged | None:
         """The session that arrives; one that left here although its file couldn't be removed has left. Raises StateError."""
         found = arrival.session()
+        self.memory.adrift = ()
         if not isinstance(found, Owned):
             return found
         left = self.memory.left.get(found.record.id)
@@ -255,7 +256,6 @@ class Desk:
         """
         lasting = self._commit(arrival, owned, record)
         self.memory.restricted.clear()
-        self.memory.adrift = ()
         self.memory.interfered.pop(record.id, None)
         self._know(arrival.place, self.judge(record))
         return lasting

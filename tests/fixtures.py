@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from plan_mode.state import store
+from plan_mode.state.lock import locked
 from tests.fake_host import Cli, Machine
 
 
@@ -22,6 +25,20 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
 def cli(machine: Machine) -> Cli:
     """One classic CLI in a conversation "A" that has no message yet."""
     return machine.cli()
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """For tests that hold the lock: nobody waits for it long."""
+    monkeypatch.setattr(store, "locked", lambda path: locked(path, 0.05))
+
+
+@pytest.fixture
+def lockless(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Call it, and from then on whoever asks for the lock fails the test."""
+    def fail(path: str) -> None:
+        pytest.fail("the lock was asked for")
+    return lambda: monkeypatch.setattr(store, "locked", fail)
 
 
 def write_without_fsync(patch: pytest.MonkeyPatch) -> None:

@@ -130,7 +130,7 @@ def test_one_version() -> None:
 def test_one_name_and_license() -> None:
     assert MANIFEST["name"] == PROJECT["name"] == "plan-mode"
     assert MANIFEST["license"] == PROJECT["license"] == "MIT"
-    assert MANIFEST["python_dependencies"] == PROJECT["dependencies"]
+    assert "python_dependencies" not in MANIFEST, "the host warns at each start of what isn't installed; nothing needs it yet"
     assert PROJECT["entry-points"]["hermes_agent.plugins"] == {"plan-mode": "plan_mode"}
 
 

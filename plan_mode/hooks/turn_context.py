@@ -94,7 +94,6 @@ class TurnContext:
         with desk.arriving(place) as (arrival, writer):
             owned = desk.session(arrival)
             desk.memory.keep(desk.memory.arrived, place.conversation)
-            desk.memory.adrift = ()
             if isinstance(owned, Damaged):
                 return notices.reminder(desk.judge(owned))
             if owned is None:

@@ -141,6 +141,7 @@ def test_damage_stays_until_a_person_removes_it(planning: Cli, machine: Machine)
     assert planning.type("/planmode off").startswith("No mode is active any more: ")
 
 
+@pytest.mark.usefixtures("impatient")
 def test_a_held_lock_is_waited_for_no_longer_than_the_bound(planning: Cli, machine: Machine) -> None:
     with locked(str(machine.state / "sessions.lock")):
         planning.new("B")

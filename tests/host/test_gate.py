@@ -142,7 +142,7 @@ def test_one_megabyte_of_patch_is_judged_in_bounded_time(cli: Hermes) -> None:
     assert time.perf_counter() - began < 1.0
 
 
-@pytest.mark.parametrize("way", ["loop", "pool", "inner"])
+@pytest.mark.parametrize("way", ["loop", "inner", pytest.param("pool", marks=pytest.mark.long)])
 def test_a_whole_call(cli: Hermes, way: str) -> None:
     cli.type("/planmode on")
     before = cli.files()
@@ -320,7 +320,7 @@ def register(ctx):
 """
 
 
-@pytest.mark.parametrize("way", ["loop", "pool", "inner"])
+@pytest.mark.parametrize("way", ["loop", "inner", pytest.param("pool", marks=pytest.mark.long)])
 @pytest.mark.parametrize("bypass", ["", "approvals-off", "yolo"])
 def test_the_approval_of_another_plugin_opens_nothing(
     hermes: Callable[..., Hermes], monkeypatch: pytest.MonkeyPatch, way: str, bypass: str,

@@ -319,7 +319,6 @@ class TestUnreadableStore:
         store(cli, NEXT)
         cli.type("/planmode on")
         cli.turn()
-        cli.write(cli.plans / "p.md")
 
         def fail(*_: Any, **__: Any) -> Any:
             raise OSError("database disk image is malformed")

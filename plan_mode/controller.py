@@ -6,75 +6,30 @@ It joins state, modes, plans and transitions; it decides nothing itself.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any, Final, cast
 
 from . import facts, transitions, writes
 from .errors import StateError
 from .host import capabilities, lineage, session
 from .host.home import data_dir_of, home
-from .modes.builtin import BUILTIN, PLAN, READ_ONLY
+from .memory import Memory
+from .modes.builtin import BUILTIN, READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
 from .settings import Settings, SettingsFile
+from .standing import NO_MODE, Standing, strictness
 from .state.identity import Surface, conversation_key, plan_key
 from .state.process import current_process
 from .state.record import Damaged, SessionRecord
 from .state.sessions import Arrival, Kin, Kind, Owned, Place, kindred, look
 from .state.store import Store, Writer
-from .transitions import Event, Interfere, Taken, Wrote
+from .transitions import Event, Interfere, Taken
 
 log: Final = logging.getLogger(__name__)
-
-_MOST_REMEMBERED: Final = 1024
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """How a session is judged now: its record, the mode in force, and why that may be the read-only fallback."""
-
-    record: SessionRecord | None
-    mode: Mode | None
-    fallback: Fallback | None = None
-
-    @property
-    def restricted(self) -> bool:
-        return self.mode is not None and self.mode.restricted
-
-
-NO_MODE: Final = Standing(None, None)
-
-
-@dataclass(slots=True)
-class Memory:
-    """What this process knows beside the disk; needed only while the disk fails."""
-
-    restricted: dict[Place, None] = field(default_factory=dict)
-    adrift: tuple[str, ...] = ()
-    """Conversations that speak for all of this process, because the turn that arrived there couldn't be stored."""
-    left: dict[str, SessionRecord | None] = field(default_factory=dict)
-    """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
-    and files that are damaged and can't be removed, by path."""
-    parted: dict[str, None] = field(default_factory=dict)
-    """Conversations that were left while nothing could be stored: they inherit nothing any more."""
-    taken: dict[str, tuple[SessionRecord, SessionRecord]] = field(default_factory=dict)
-    """Records whose notices were handed out without being stored: as on disk, and as they should be."""
-    expected: dict[str, Wrote] = field(default_factory=dict)
-    """Plan files that a call was allowed to write and wasn't yet seen to have written, by path."""
-    interfered: dict[str, Interfere] = field(default_factory=dict)
-    """Lockdowns that couldn't be stored, by record id."""
-    arrived: dict[str, None] = field(default_factory=dict)
-    """Conversations whose lineage was looked at."""
-
-    @staticmethod
-    def keep(known: dict[Any, Any], key: Any, value: Any = None) -> None:
-        """Remember one thing more, and forget the oldest ones. Other threads may do the same."""
-        for oldest in list(known)[:max(0, len(known) + 1 - _MOST_REMEMBERED)]:
-            known.pop(oldest, None)
-        known[key] = value
 
 
 class Desk:
@@ -83,7 +38,7 @@ class Desk:
     def __init__(self, context: Any) -> None:
         self.manager: Any = getattr(context, "_manager", None)
         self.store = Store(data_dir_of(context))
-        self.settings: Callable[[], Settings] = SettingsFile(home, _reader(context))
+        self.settings: Callable[[], Settings] = SettingsFile(home, capabilities.settings_reader(context))
         self.memory = Memory()
 
     # -- where are we
@@ -128,7 +83,7 @@ class Desk:
                 found += look(self.store, Place(place.process, conversation))
         except StateError as exc:
             return self._remembered(place, exc)
-        standing = max((self.judge(each) for each in found), key=_strictness, default=NO_MODE) if found else NO_MODE
+        standing = max((self.judge(each) for each in found), key=strictness, default=NO_MODE) if found else NO_MODE
         self._know(place, standing)
         return standing
 
@@ -192,7 +147,7 @@ class Desk:
     def arriving(self, place: Place, *, create: bool = False) -> Iterator[tuple[Arrival, Writer]]:
         """Hold the state's lock for one command or turn at this place. Raises StateError."""
         with self.store.writing(create=create) as writer:
-            yield Arrival(writer, place, self._kin_of, lambda found: _strictness(self.judge(found))), writer
+            yield Arrival(writer, place, self._kin_of, lambda found: strictness(self.judge(found))), writer
 
     def session(self, arrival: Arrival) -> Owned | Damaged | None:
         """The session that arrives; one that left here although its file couldn't be removed has left. Raises StateError."""
@@ -319,30 +274,3 @@ class Desk:
             return Kin("none")
         kind, parent, fresh, begun = lineage.parentage(conversation)
         return Kin(cast("Kind", kind), parent, fresh, begun)
-
-
-def _strictness(standing: Standing) -> int:
-    if standing.mode is None:
-        return 0
-    if standing.fallback is not None:
-        return 4
-    if not standing.mode.restricted:
-        return 1
-    return 3 if standing.mode.slug == PLAN.slug else 2
-
-
-def _reader(context: Any) -> Callable[[str, Any], Any]:
-    """How settings are read: through the plugin context, on older hosts from the merged configuration."""
-    get_config = getattr(context, "get_config", None)
-    if callable(get_config):
-        return get_config  # type: ignore[no-any-return]
-
-    def read(key: str, default: Any) -> Any:
-        value: Any = capabilities.read_config() or {}
-        for part in ("plugins", "entries", "plan-mode", "settings", *key.split(".")):
-            if not isinstance(value, Mapping) or part not in value:
-                return default
-            value = value[part]
-        return value
-
-    return read

@@ -19,8 +19,8 @@ from typing import Any
 from plan_mode import facts, plugin
 from plan_mode.controller import Desk
 from plan_mode.host import capabilities, home, lineage
+from plan_mode.state import expiry, sessions
 from plan_mode.state import process as process_module
-from plan_mode.state import sessions
 from plan_mode.state.process import ProcessId
 
 PLAN_TEXT = "# Plan\n\n1. do it\n"
@@ -57,7 +57,8 @@ class Machine:
         patch.setenv("TERMINAL_CWD", str(self.work))
         patch.chdir(self.work)
         patch.setattr(lineage, "parentage", self.parentage)
-        patch.setattr(sessions, "is_alive", lambda process: process in self.alive)
+        for module in (sessions, expiry):
+            patch.setattr(module, "is_alive", lambda process: process in self.alive)
         for module in (capabilities, facts):
             patch.setattr(module, "read_config", lambda: self.config)
 

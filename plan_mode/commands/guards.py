@@ -9,9 +9,10 @@ from .. import transitions
 from ..controller import Desk
 from ..errors import Refusal
 from ..host import capabilities, lineage
+from ..state.expiry import sweep
 from ..state.identity import conversation_key, where_on_refuses
 from ..state.record import Damaged, blank
-from ..state.sessions import Arrival, Owned, sweep
+from ..state.sessions import Arrival, Owned
 from ..state.store import MOST_RECORDS, Folder, Writer
 from ..transitions import Reject
 

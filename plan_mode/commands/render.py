@@ -8,12 +8,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ..controller import Standing
 from ..host import capabilities, edits, workspace
 from ..host.seams import seam
 from ..modes.builtin import PLAN
 from ..plans import PlanText
 from ..settings import Settings
+from ..standing import Standing
 from ..state.identity import Surface, where_on_refuses
 from ..state.record import Damaged, SessionRecord
 from ..text import one_line, shorten, visible

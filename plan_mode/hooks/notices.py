@@ -10,10 +10,10 @@ import time
 from dataclasses import dataclass
 from typing import Final
 
-from ..controller import Standing
 from ..modes.model import Mode
 from ..plans import plan_name
 from ..settings import Settings
+from ..standing import Standing
 from ..state.record import NOTHING, SessionRecord
 from ..text import visible
 

@@ -17,13 +17,14 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .. import writes
-from ..controller import Desk, Standing
+from ..controller import Desk
 from ..errors import StateError
 from ..host import capabilities, edits
 from ..policy.catalogue import EDITORS, canonical
 from ..policy.containment import Inside
 from ..policy.decide import Facts, Verdict
 from ..policy.targets import Unreadable
+from ..standing import Standing
 from ..state.sessions import Place
 from ..text import one_line
 from ..transitions import Event, Interfere, Wrote

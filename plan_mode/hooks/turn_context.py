@@ -9,9 +9,10 @@ from dataclasses import replace
 from typing import Any, Final
 
 from .. import transitions
-from ..controller import NO_MODE, Desk, Standing
+from ..controller import Desk
 from ..errors import StateError
 from ..host import session
+from ..standing import NO_MODE, Standing
 from ..state.identity import conversation_key
 from ..state.record import Damaged, SessionRecord
 from ..state.sessions import Owned, Place

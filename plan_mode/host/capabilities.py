@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .seams import seam
@@ -43,3 +43,20 @@ def bypassing_runtime(config: dict[str, Any] | None) -> bool:
     """Whether the model runs in the Codex app server, whose own tools no plugin sees."""
     model = config.get("model") if config else None
     return isinstance(model, dict) and str(model.get("openai_runtime") or "").strip().lower() == CODEX_RUNTIME
+
+
+def settings_reader(context: Any) -> Callable[[str, Any], Any]:
+    """How settings are read: through the plugin context, on older hosts from the merged configuration."""
+    get_config = getattr(context, "get_config", None)
+    if callable(get_config):
+        return get_config  # type: ignore[no-any-return]
+
+    def read(key: str, default: Any) -> Any:
+        value: Any = read_config() or {}
+        for part in ("plugins", "entries", "plan-mode", "settings", *key.split(".")):
+            if not isinstance(value, Mapping) or part not in value:
+                return default
+            value = value[part]
+        return value
+
+    return read

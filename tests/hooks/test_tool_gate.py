@@ -345,7 +345,7 @@ def test_calls_at_the_same_time_as_decisions(planning: Cli, machine: Machine) ->
 
 
 def test_what_is_remembered_is_bounded(planning: Cli, monkeypatch: pytest.MonkeyPatch, machine: Machine) -> None:
-    monkeypatch.setattr("plan_mode.controller._MOST_REMEMBERED", 8)
+    monkeypatch.setattr("plan_mode.memory._MOST_REMEMBERED", 8)
     for number in range(30):
         planning.asked("terminal", conversation=f"child-{number}")
         planning.asked("write_file", {"path": str(machine.plans / f"{number}.md"), "content": "x"})

@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from plan_mode.errors import StateError
-from plan_mode.state import sessions, store
+from plan_mode.state import expiry, sessions, store
+from plan_mode.state.expiry import sweep
 from plan_mode.state.process import ProcessId
 from plan_mode.state.record import Damaged, Owed, PlanFile, SessionRecord, Told, new_id
 from plan_mode.state.sessions import (
@@ -26,7 +27,6 @@ from plan_mode.state.sessions import (
     kindred,
     look,
     selected,
-    sweep,
 )
 from plan_mode.state.store import Folder, Store, Writer
 from tests.fixtures import write_without_fsync
@@ -115,7 +115,8 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path / "data")
-    monkeypatch.setattr(sessions, "is_alive", lambda process: made.alive.get(process, False))
+    for module in (sessions, expiry):
+        monkeypatch.setattr(module, "is_alive", lambda process: made.alive.get(process, False))
     write_without_fsync(monkeypatch)
     return made
 

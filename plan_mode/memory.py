@@ -1,0 +1,41 @@
+"""What this process knows beside the disk: needed only while the disk fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .state.record import SessionRecord
+from .state.sessions import Place
+from .transitions import Interfere, Wrote
+
+_MOST_REMEMBERED: Final = 1024
+
+
+@dataclass(slots=True)
+class Memory:
+    """Bounded; changed by several threads."""
+
+    restricted: dict[Place, None] = field(default_factory=dict)
+    adrift: tuple[str, ...] = ()
+    """Conversations that speak for all of this process, because the turn that arrived there couldn't be stored."""
+    left: dict[str, SessionRecord | None] = field(default_factory=dict)
+    """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
+    and files that are damaged and can't be removed, by path."""
+    parted: dict[str, None] = field(default_factory=dict)
+    """Conversations that were left while nothing could be stored: they inherit nothing any more."""
+    taken: dict[str, tuple[SessionRecord, SessionRecord]] = field(default_factory=dict)
+    """Records whose notices were handed out without being stored: as on disk, and as they should be."""
+    expected: dict[str, Wrote] = field(default_factory=dict)
+    """Plan files that a call was allowed to write and wasn't yet seen to have written, by path."""
+    interfered: dict[str, Interfere] = field(default_factory=dict)
+    """Lockdowns that couldn't be stored, by record id."""
+    arrived: dict[str, None] = field(default_factory=dict)
+    """Conversations whose lineage was looked at."""
+
+    @staticmethod
+    def keep(known: dict[Any, Any], key: Any, value: Any = None) -> None:
+        """Remember one thing more, and forget the oldest ones. Other threads may do the same."""
+        for oldest in list(known)[:max(0, len(known) + 1 - _MOST_REMEMBERED)]:
+            known.pop(oldest, None)
+        known[key] = value

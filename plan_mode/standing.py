@@ -1,0 +1,38 @@
+"""How a session is judged now: which mode is in force, and why that may be the read-only fallback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from .modes.builtin import PLAN
+from .modes.model import Mode
+from .policy.decide import Fallback
+from .state.record import SessionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a session is judged now: its record, the mode in force, and why that may be the read-only fallback."""
+
+    record: SessionRecord | None
+    mode: Mode | None
+    fallback: Fallback | None = None
+
+    @property
+    def restricted(self) -> bool:
+        return self.mode is not None and self.mode.restricted
+
+
+NO_MODE: Final = Standing(None, None)
+
+
+def strictness(standing: Standing) -> int:
+    """Rank of a standing: where several records speak for a session, the highest holds."""
+    if standing.mode is None:
+        return 0
+    if standing.fallback is not None:
+        return 4
+    if not standing.mode.restricted:
+        return 1
+    return 3 if standing.mode.slug == PLAN.slug else 2

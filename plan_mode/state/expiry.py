@@ -1,0 +1,61 @@
+"""What may be removed: records that nobody comes back to, keys without a record, files that somebody was killed over."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from .process import is_alive
+from .record import SessionRecord
+from .store import Folder, Writer, remove
+
+
+def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozenset[str] | None] | None = None) -> int:
+    """Remove what may go; how many records are left.
+
+    A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when no key
+    leads to it any more, or when ``listed`` (the hashed keys of all conversations the host still has; None when it can't
+    tell) doesn't hold its conversation. Keys without a record and unfinished files go with them.
+    """
+    left = 0
+    for folder in writer.folders:
+        known = listed(folder) if listed else None
+        for name, written in _files(folder):
+            path = os.path.join(folder.path, name)
+            if name.endswith(".json"):
+                record = writer.load(folder, name[:-5])
+                may_go = isinstance(record, SessionRecord) and _may_go(writer, folder, record, written < older_than, known)
+                if may_go and remove(path):
+                    continue
+                left += 1
+        _remove_leftovers(writer, folder)
+    return left
+
+
+def _may_go(writer: Writer, folder: Folder, record: SessionRecord, is_old: bool, known: frozenset[str] | None) -> bool:
+    alive = is_alive(record.holder) if record.holder else False
+    if alive is not False:
+        return alive is None and is_old
+    if is_old or (known is not None and record.conversation not in known):
+        return True
+    of_the_dead = folder.hashed(record.holder.key) if record.holder else ""
+    return all(key == of_the_dead or writer.pointed_to(folder, key) != record.id for key in record.keys)
+
+
+def _remove_leftovers(writer: Writer, folder: Folder) -> None:
+    """Remove keys without a record, and files that somebody was killed over: who writes has the lock, and that's us."""
+    for name, _ in _files(folder):
+        record_id = writer.pointed_to(folder, name[:-4]) if name.endswith(".key") else None
+        if name.endswith(".tmp") or (record_id and not os.path.exists(folder.record_path(record_id))):
+            remove(os.path.join(folder.path, name))
+
+
+def _files(folder: Folder) -> list[tuple[str, float]]:
+    """Name and time of last writing of every file in a state folder."""
+    found = []
+    with os.scandir(folder.path) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                found.append((entry.name, entry.stat(follow_symlinks=False).st_mtime))
+    return found

@@ -15,9 +15,12 @@ from ..plans import plan_name
 from ..settings import Settings
 from ..standing import Standing
 from ..state.record import NOTHING, SessionRecord
-from ..text import visible
+from ..text import shorten, visible
 
 VOIDS: Final = "Earlier notices about modes are void."
+
+MOST_OF_NAMES: Final = 1000
+"""Characters of the operator's tool names: the host moves a long notice out of the conversation."""
 
 _MARK: Final = re.compile(r"\[plan-mode notice ([0-9a-f]{6})\]")
 
@@ -108,7 +111,8 @@ def _plan(mode: Mode, record: SessionRecord, settings: Settings) -> str:
         lines.append(f"Write the plan with write_file or patch, to an absolute path in {record.plan_root} named "
                      f"YYYY-MM-DD_HHMMSS-<slug>.md, for example {example}")
     if settings.extra_allowed_tools:
-        lines.append("Also allowed by the operator: " + ", ".join(map(visible, sorted(settings.extra_allowed_tools))) + ".")
+        names = ", ".join(map(visible, sorted(settings.extra_allowed_tools)))
+        lines.append(f"Also allowed by the operator: {shorten(names, MOST_OF_NAMES)}.")
     lines.append("Only the user ends this, by typing /planmode approve, /planmode reject or /planmode off; you can't. "
                  "When the plan is written, say so and stop.")
     return "\n".join(lines)

@@ -6,21 +6,21 @@ It joins state, modes, plans and transitions; it decides nothing itself.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import Any, Final, cast
 
 from . import facts, transitions, writes
 from .errors import StateError
-from .host import capabilities, lineage, session
+from .host import capabilities, lineage, session, workspace
 from .host.home import data_dir_of, home
 from .memory import Memory
 from .modes.builtin import BUILTIN, READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
-from .settings import Settings, SettingsFile
+from .settings import OfConfig, parse
 from .standing import NO_MODE, Standing, strictness
 from .state.identity import Surface, conversation_key, plan_key
 from .state.process import current_process
@@ -38,7 +38,8 @@ class Desk:
     def __init__(self, context: Any) -> None:
         self.manager: Any = getattr(context, "_manager", None)
         self.store = Store(data_dir_of(context))
-        self.settings: Callable[[], Settings] = SettingsFile(home, capabilities.settings_reader(context))
+        self.settings = OfConfig(home, lambda: parse(capabilities.settings_reader(context)))
+        self._backend = OfConfig(home, capabilities.file_backend)
         self.memory = Memory()
 
     # -- where are we
@@ -132,10 +133,14 @@ class Desk:
         record = standing.record
         return facts.Ground(
             mode=mode, fallback=standing.fallback, home=home(),
-            plan_root=record.plan_root if record else "", remote_files=bool(record and record.remote_files),
-            extra_tools=frozenset(map(canonical, self.settings().extra_allowed_tools)) if mode.extra_tools else frozenset(),
+            plan_root=record.plan_root if record else "",
+            remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self._backend),
+            extra_tools=self._extra_tools if mode.extra_tools else frozenset,
             others_plan=lambda real: self._is_others_plan(record, real),
         )
+
+    def _extra_tools(self) -> frozenset[str]:
+        return frozenset(map(canonical, self.settings().extra_allowed_tools))
 
     def _is_others_plan(self, record: SessionRecord | None, real: str) -> bool:
         owners = self.store.look_up(plan_key(real))

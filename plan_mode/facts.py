@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from . import plans
-from .host import registry, skills, workspace
-from .host.capabilities import read_config
+from .host import registry, skills
 from .modes.model import Mode
 from .policy.catalogue import CATALOGUE, EDITORS, canonical
 from .policy.containment import Inside, Outside, as_path, contain
@@ -26,16 +25,17 @@ _PLUGIN_FOLDER: Final = _CHECKOUT if os.path.exists(os.path.join(_CHECKOUT, "plu
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What stays the same for all calls of a session: its mode, its plan directory, what the operator allows.
+    """What stays the same for all calls of a session: its mode and its plan directory, and how to ask for the rest.
 
-    ``others_plan`` tells whether a real path is recorded as another session's plan.
+    ``remote_files`` and ``extra_tools`` are asked only for calls that they can decide; ``others_plan`` tells whether a
+    real path is recorded as another session's plan.
     """
 
     mode: Mode
     fallback: Fallback | None
     plan_root: str
-    remote_files: bool
-    extra_tools: frozenset[str]
+    remote_files: Callable[[], bool]
+    extra_tools: Callable[[], frozenset[str]]
     home: str
     others_plan: Callable[[str], bool]
 
@@ -44,14 +44,16 @@ def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
     """The facts of one call, those inside a ``tool_call`` included. Looks at the disk and asks the host."""
     name = canonical(tool)
     arguments = _plain(untrusted_arguments)
+    granted = could_allow(ground.mode, name)
+    foreign = granted and _is_foreign(tool, name)
     return Facts(
         targets=_targets(ground, name, arguments) if name in EDITORS else (),
         plan_root=ground.plan_root,
-        extra_tools=ground.extra_tools,
+        extra_tools=frozenset() if granted and not foreign else ground.extra_tools(),
         option=option_among(name, untrusted_arguments),
         inline_shell=skills.inline_shell() if name == "skill_view" else True,
-        foreign=_is_foreign(tool, name) if could_allow(ground.mode, name) else False,
-        remote_files=name in EDITORS and (ground.remote_files or workspace.works_remotely(read_config())),
+        foreign=foreign,
+        remote_files=name in EDITORS and ground.remote_files(),
         fallback=ground.fallback,
         inner=_inner_calls(ground, arguments) if name == "tool_call" else (),
     )

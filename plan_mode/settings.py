@@ -11,7 +11,9 @@ import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
+
+T = TypeVar("T")
 
 _SLUG: Final = re.compile(r"[a-zA-Z0-9-]+\Z")
 _TOOL: Final = re.compile(r"[^\s\x00-\x1f]{1,128}\Z")
@@ -102,14 +104,14 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 80 else text[:77] + "..."
 
 
-class SettingsFile:
-    """Settings, read again when config.yaml is another file than last time."""
+class OfConfig(Generic[T]):
+    """What ``make`` makes of config.yaml, made again when that is another file than last time."""
 
-    def __init__(self, home: Callable[[], str], read: Callable[[str, Any], Any]) -> None:
-        self._home, self._read = home, read
-        self._known: dict[str, tuple[tuple[int, ...], Settings]] = {}
+    def __init__(self, home: Callable[[], str], make: Callable[[], T]) -> None:
+        self._home, self._make = home, make
+        self._known: dict[str, tuple[tuple[int, ...], T]] = {}
 
-    def __call__(self) -> Settings:
+    def __call__(self) -> T:
         path = os.path.join(self._home(), "config.yaml")
         try:
             status = os.stat(path)
@@ -118,5 +120,5 @@ class SettingsFile:
             identity = ()
         known = self._known.get(path)
         if known is None or known[0] != identity:
-            known = self._known[path] = (identity, parse(self._read))
+            known = self._known[path] = (identity, self._make())
         return known[1]

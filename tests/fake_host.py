@@ -16,7 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from plan_mode import facts, plugin
+from plan_mode import plugin
 from plan_mode.controller import Desk
 from plan_mode.host import capabilities, home, lineage
 from plan_mode.state import expiry, sessions
@@ -59,8 +59,7 @@ class Machine:
         patch.setattr(lineage, "parentage", self.parentage)
         for module in (sessions, expiry):
             patch.setattr(module, "is_alive", lambda process: process in self.alive)
-        for module in (capabilities, facts):
-            patch.setattr(module, "read_config", lambda: self.config)
+        patch.setattr(capabilities, "read_config", lambda: self.config)
 
     def parentage(self, conversation: str) -> tuple[str, str, bool, float]:
         return self.kin.get(conversation, ("none", "", conversation not in self.used, 0.0))

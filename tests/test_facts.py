@@ -15,6 +15,8 @@ import pytest
 import plan_mode
 from plan_mode import facts
 from plan_mode.facts import Ground, gather, protector_of
+from plan_mode.host import capabilities
+from plan_mode.host.workspace import works_remotely
 from plan_mode.modes.builtin import PLAN, READ_ONLY
 from plan_mode.policy.containment import MOST_BYTES, Inside, Outside
 from plan_mode.policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, Verdict, decide
@@ -24,7 +26,6 @@ from plan_mode.policy.targets import MOST_TARGETS, Unreadable
 @pytest.fixture(autouse=True)
 def local(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TERMINAL_ENV", raising=False)
-    monkeypatch.setattr(facts, "read_config", dict)
     monkeypatch.setattr(facts.skills, "inline_shell", lambda: False)
 
 
@@ -39,7 +40,7 @@ def base(tmp_path: Path) -> Path:
 @pytest.fixture
 def ground(base: Path) -> Ground:
     return Ground(
-        mode=PLAN, fallback=None, plan_root=str(base / "w" / ".hermes" / "plans"), remote_files=False, extra_tools=frozenset(),
+        mode=PLAN, fallback=None, plan_root=str(base / "w" / ".hermes" / "plans"), remote_files=bool, extra_tools=frozenset,
         home=str(base / "home" / ".hermes"), others_plan=lambda real: real.endswith("/theirs.md"))
 
 
@@ -190,10 +191,10 @@ def test_whose_tool_it_is(ground: Ground, monkeypatch: pytest.MonkeyPatch, tool:
 ])
 def test_where_the_files_are(ground: Ground, monkeypatch: pytest.MonkeyPatch, environment: str | None, config: Any,
                              recorded: bool, rule: str) -> None:
-    monkeypatch.setattr(facts, "read_config", lambda: config)
+    monkeypatch.setattr(capabilities, "read_config", lambda: config)
     if environment is not None:
         monkeypatch.setenv("TERMINAL_ENV", environment)
-    here = replace(ground, remote_files=recorded)
+    here = replace(ground, remote_files=lambda: recorded or works_remotely(capabilities.file_backend))
     assert verdict(here, "write_file", {"path": f"{ground.plan_root}/a.md"}).rule == rule
     assert verdict(here, "read_file", {"path": "/x"}).rule == "granted"
 
@@ -239,9 +240,10 @@ def test_nothing_is_asked_for_a_tool_that_only_reads(ground: Ground, monkeypatch
     def never(*_: object) -> None:
         raise AssertionError("asked")
 
-    for module, name in ((facts, "read_config"), (facts.skills, "inline_shell"), (facts.plans, "directory_fault")):
+    for module, name in ((facts.skills, "inline_shell"), (facts.plans, "directory_fault")):
         monkeypatch.setattr(module, name, never)
-    assert verdict(ground, "read_file", {"path": "/x" * 100_000}).rule == "granted"
+    asking = replace(ground, remote_files=never, extra_tools=never)
+    assert verdict(asking, "read_file", {"path": "/x" * 100_000}).rule == "granted"
     assert verdict(ground, "terminal", {"command": "ls"}).rule == "not-granted"
 
 
@@ -252,7 +254,7 @@ def test_the_fallback_is_told(ground: Ground) -> None:
 
 
 def test_what_the_operator_added(ground: Ground) -> None:
-    more = replace(ground, extra_tools=frozenset({"terminal", "my_tool", "write_file", "tool_call"}))
+    more = replace(ground, extra_tools=lambda: frozenset({"terminal", "my_tool", "write_file", "tool_call"}))
     assert verdict(more, "terminal", {"command": "ls"}).rule == "extra-tool"
     assert verdict(more, "my_tool", None).rule == "extra-tool"
     assert verdict(more, "write_file", {"path": "/x.md"}).rule == "outside-plans"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from plan_mode.settings import SETTINGS, Settings, SettingsFile, parse
+from plan_mode.settings import SETTINGS, OfConfig, Settings, parse
 
 
 def reader(settings: Any) -> Callable[[str, Any], Any]:
@@ -135,7 +135,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_settings_are_read_once_for_one_file(config: Path) -> None:
     read = Counted()
-    settings = SettingsFile(lambda: str(config.parent), read)
+    settings = OfConfig(lambda: str(config.parent), lambda: parse(read))
     assert [settings().extra_allowed_tools for _ in range(3)] == [{"first"}] * 3
     assert read.times == 1
 
@@ -154,7 +154,7 @@ def replace_file(config: Path) -> None:
 ], ids=["another size", "removed", "another time", "another file of the same size"])
 def test_settings_are_read_again_when_the_file_is_another(config: Path, change: Callable[[Path], object]) -> None:
     read = Counted()
-    settings = SettingsFile(lambda: str(config.parent), read)
+    settings = OfConfig(lambda: str(config.parent), lambda: parse(read))
     settings()
     read.names = ["second"]
     change(config)
@@ -165,7 +165,7 @@ def test_settings_are_read_again_when_the_file_is_another(config: Path, change: 
 def test_each_profile_has_its_own(tmp_path: Path) -> None:
     read = Counted()
     home = "a"
-    settings = SettingsFile(lambda: str(tmp_path / home), read)
+    settings = OfConfig(lambda: str(tmp_path / home), lambda: parse(read))
     assert settings().extra_allowed_tools == {"first"}
     home, read.names = "b", ["second"]
     assert settings().extra_allowed_tools == {"second"}

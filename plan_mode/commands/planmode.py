@@ -57,7 +57,7 @@ class PlanModeCommand:
     def _on(self, task: str) -> str:
         desk = self._desk
         refuse_where_unenforced(desk)
-        remote = workspace.works_remotely(capabilities.read_config())
+        remote = workspace.works_remotely(capabilities.file_backend)
         with desk.arriving(desk.command_place(), create=True) as (arrival, writer):
             found = desk.session(arrival)
             if isinstance(found, Damaged):

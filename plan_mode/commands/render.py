@@ -123,7 +123,7 @@ def warnings(surface: Surface, config: Any, settings: Settings) -> list[str]:
                      "remove model.openai_runtime from config.yaml.")
     if config is None:
         found.append("config.yaml can't be read, so the model runtime and the file back-end weren't checked.")
-    elif workspace.works_remotely(config):
+    elif workspace.works_remotely(capabilities.file_backend):
         found.append("the file tools work on another machine; plan files can't be written.")
     if not edits.has_last_look():
         found.append("this host has no last look at file edits; changes by other plugins are found after the call.")

@@ -39,6 +39,12 @@ def read_config() -> dict[str, Any] | None:
     return config if isinstance(config, dict) else None
 
 
+def file_backend() -> str:
+    """Where the configuration lets the terminal and the file tools work: "" where it doesn't say."""
+    terminal = (read_config() or {}).get("terminal")
+    return str(terminal.get("backend") or "") if isinstance(terminal, dict) else ""
+
+
 def bypassing_runtime(config: dict[str, Any] | None) -> bool:
     """Whether the model runs in the Codex app server, whose own tools no plugin sees."""
     model = config.get("model") if config else None

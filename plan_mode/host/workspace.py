@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 from .seams import seam
 
@@ -32,9 +33,7 @@ def session_cwd(*, in_cli: bool) -> str:
         return ""
 
 
-def works_remotely(config: Any) -> bool:
-    """Whether the file tools of this process act on another machine or in a container."""
-    named = os.environ.get("TERMINAL_ENV", "")
-    if not named and isinstance(config, dict) and isinstance(config.get("terminal"), dict):
-        named = str(config["terminal"].get("backend") or "")
+def works_remotely(configured_backend: Callable[[], str]) -> bool:
+    """Whether the file tools of this process act on another machine or in a container; the environment wins."""
+    named = os.environ.get("TERMINAL_ENV", "") or configured_backend()
     return named.strip().lower() not in LOCAL

@@ -8,28 +8,49 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from . import facts, transitions, writes
 from .errors import StateError
-from .host import capabilities, lineage, session, workspace
+from .host import capabilities, lineage, profile, session, workspace
 from .host.home import data_dir_of, home
 from .memory import Memory
 from .modes.builtin import BUILTIN, READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
-from .settings import OfConfig, parse
+from .settings import DefaultMode, OfConfig, Settings, parse
 from .standing import NO_MODE, Standing, strictness
-from .state.identity import Surface, conversation_key, plan_key
+from .state.identity import NoSession, Place, Surface, conversation_key, no_session, place_of, plan_key, user_key
 from .state.process import current_process
-from .state.record import Damaged, SessionRecord
-from .state.sessions import Arrival, Kin, Kind, Owned, Place, kindred, look
-from .state.store import Store, Writer
+from .state.record import NOTHING, Damaged, SessionRecord
+from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Owned, kindred, look
+from .state.store import Folder, Store, Writer
 from .transitions import Event, Interfere, Taken
 
 log: Final = logging.getLogger(__name__)
+
+RESETTING: Final = frozenset({"new", "reset", "clear", "approve"})
+"""Commands of a chat after which it begins anew; the last one confirms."""
+
+NO_SESSION: Final = Fallback(
+    "no-session", "this call names no session, and another session of this process is in a restricted mode",
+    "It runs when no session of this process is in a restricted mode.")
+
+
+@dataclass(frozen=True, slots=True)
+class Here:
+    """Where a command was typed, and why it may change nothing here (None: it may)."""
+
+    facts: Surface
+    place: Place
+    refusal: NoSession | None
+
+    def owner(self, folder: Folder) -> str:
+        """Who types, hashed; "" where the surface knows of no users."""
+        user = user_key(self.facts.platform, self.facts.user)
+        return folder.hashed(user) if user else ""
 
 
 class Desk:
@@ -38,17 +59,29 @@ class Desk:
     def __init__(self, context: Any) -> None:
         self.manager: Any = getattr(context, "_manager", None)
         self.store = Store(data_dir_of(context))
-        self.settings = OfConfig(home, lambda: parse(capabilities.settings_reader(context)))
-        self._backend = OfConfig(home, capabilities.file_backend)
+        self.settings = OfConfig(home, lambda: _settings_of(context), Settings(), lambda found: found.complete)
+        self.backend = OfConfig(home, capabilities.file_backend, "")
+        self.bypassed = OfConfig(home, capabilities.bypassing_runtime, False)
         self.memory = Memory()
+        self._known_default: DefaultMode | None = None
 
     # -- where are we
 
     def surface(self) -> Surface:
+        """The facts that decide whose call or turn this is."""
+        bound = session.bound()
+        tab, key = bound["tab_id"], bound["session_key"]
         return Surface(
             process=current_process(),
-            session_key=session.bound("HERMES_SESSION_KEY"),
-            tab_id=session.bound("HERMES_UI_SESSION_ID"),
+            session_key=key,
+            tab_id=tab,
+            tabs_key=session.key_of_tab(tab) if tab else "",
+            platform=bound["platform"],
+            source=bound["source"],
+            profile=bound["profile"],
+            user=bound["user"],
+            cron=bool(bound["cron"]),
+            engaged=session.was_engaged(),
             isolated=session.is_isolated(),
             gateway_runner=session.runs_gateway(),
             gateway_environment=session.serves_other_sessions(),
@@ -57,19 +90,43 @@ class Desk:
         )
 
     def place(self, conversation: object) -> Place:
-        """This process, in the conversation whose id a hook was given.
+        """Where a call or a turn of that conversation happens."""
+        return place_of(self.surface(), conversation if isinstance(conversation, str) else "")
 
-        In a process that serves other sessions the process is nobody's, and only the conversation counts.
-        """
-        its_own = session.interactive_cli(self.manager) or not (
-            session.bound("HERMES_SESSION_KEY") or session.bound("HERMES_UI_SESSION_ID") or session.runs_gateway())
-        return Place(current_process() if its_own else None, conversation if isinstance(conversation, str) else "")
+    def here(self, command: str, arguments: str) -> Here:
+        """Where a person has typed that command. What a chat sent in this task is taken by its handler, once."""
+        facts, sent = self.surface(), session.take_message(command, arguments)
+        if sent is not None and not facts.session_key and not facts.interactive_cli:
+            facts = replace(facts, session_key=sent.session_key, platform=sent.platform, user=sent.user)
+        facts = replace(facts, own_profile=profile.own_profile(self.manager))
+        return Here(facts, place_of(facts, self._conversation_of(facts)), no_session(facts))
 
-    def command_place(self) -> Place:
-        """This process, in the conversation its person is looking at. A server binds that conversation's key."""
-        if session.interactive_cli(self.manager):
-            return self.place(session.current_conversation(self.manager))
-        return self.place(session.bound("HERMES_SESSION_KEY") or session.current_conversation(self.manager))
+    def _conversation_of(self, facts: Surface) -> str:
+        """The conversation that the person is looking at. A tab's session is called by it, a chat's isn't."""
+        if facts.session_key and not facts.interactive_cli:
+            return "" if facts.platform else facts.session_key
+        return session.current_conversation(self.manager)
+
+    def here_of(self, facts: Surface, conversation: str) -> Here:
+        """The same for a turn that brings a command."""
+        facts = replace(facts, own_profile=profile.own_profile(self.manager))
+        return Here(facts, place_of(facts, conversation), no_session(facts))
+
+    def adopt(self, child: object, parent: object) -> None:
+        """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs."""
+        if isinstance(child, str) and isinstance(parent, str) and child and parent and child != parent:
+            self.memory.keep(self.memory.akin, child, self.place(parent))
+
+    def may_reset(self, owned: Owned) -> bool:
+        """Whether a chat that begins anew may take its record along: with ``owner_only`` only if its owner sent the command."""
+        owner, senders = owned.record.owner, self.memory.senders
+        if not owner or not self.settings().owner_only:
+            return True
+        for key in list(senders):
+            if owned.folder.hashed(f"sk:{key}") in owned.record.keys:
+                user, command = senders.pop(key, ("", ""))
+                return command in RESETTING and bool(user) and owned.folder.hashed(user) == owner
+        return False
 
     # -- judging: no lock, nothing changed
 
@@ -80,13 +137,55 @@ class Desk:
         """
         try:
             found = look(self.store, place)
-            for conversation in self.memory.adrift if place.process else ():
-                found += look(self.store, Place(place.process, conversation))
+            if self.memory.akin or self.memory.adrift:
+                for other in self._also_of(place):
+                    found += look(self.store, other)
         except StateError as exc:
             return self._remembered(place, exc)
-        standing = max((self.judge(each) for each in found), key=strictness, default=NO_MODE) if found else NO_MODE
+        if found:
+            standing = max((self.judge(each) for each in found), key=strictness)
+        elif not place.known and place.conversation not in self.memory.akin and self._anything_restricted():
+            return Standing(None, READ_ONLY, NO_SESSION)
+        else:
+            standing = self._by_default(place)
         self._know(place, standing)
         return standing
+
+    def _also_of(self, place: Place) -> list[Place]:
+        """Other places whose records hold here: those of a sub-agent's parents, and where a turn couldn't be stored."""
+        also = [Place(place.process, conversation) for conversation in self.memory.adrift] if place.process else []
+        for _ in range(MOST_ANCESTORS):
+            parent = self.memory.akin.get(place.conversation)
+            if parent is None:
+                break
+            also.append(parent)
+            place = parent
+        return also
+
+    def _anything_restricted(self) -> bool:
+        """Whether any session that this process knows is in a restricted mode at this moment."""
+        return any(self.judge(found).restricted for place in list(self.memory.restricted) for found in look(self.store, place))
+
+    def _by_default(self, place: Place) -> Standing:
+        """The mode of a session that nothing is known of: the operator's, else none."""
+        slug = self.default_of(place)
+        if not slug:
+            return NO_MODE
+        mode = BUILTIN.get(slug)
+        if mode is None:
+            why = f"the setting default_mode names {slug!r}, which is no mode"
+            return Standing(None, READ_ONLY, Fallback("mode-missing", why))
+        return Standing(None, mode)
+
+    def default_of(self, place: Place) -> str:
+        """The slug of the mode that a new session starts in at this place; "" without one."""
+        if self._known_default is None:
+            self.renew_default()
+        return self._known_default.of(place.surface) if self._known_default else ""
+
+    def renew_default(self) -> None:
+        """Read default_mode again. Asked at each turn and command: a call must not cost the reading of a file."""
+        self._known_default = self.settings().default_mode
 
     def _know(self, place: Place, standing: Standing) -> None:
         if standing.restricted:
@@ -114,14 +213,14 @@ class Desk:
 
     def _remembered(self, place: Place, exc: StateError) -> Standing:
         log.warning("plan-mode: %s", exc)
-        known = list(self.memory.restricted)
-        if place not in known and (place.process is None or place.process not in {each.process for each in known}):
-            return NO_MODE
+        keys = set(place.keys)
+        if not any(keys & set(each.keys) for each in list(self.memory.restricted)):
+            return self._by_default(place)
         return Standing(None, READ_ONLY, Fallback("state-unreadable", f"the state at {exc.path} can't be read ({exc.cause})"))
 
     def may_be_restricted(self) -> bool:
         """Whether this process knows any session in a restricted mode; asked when something failed."""
-        return bool(self.memory.restricted)
+        return bool(self.memory.restricted or self._known_default)
 
     def verdict(self, standing: Standing, tool: str, arguments: object) -> tuple[Verdict, Facts]:
         """May this call run? With the facts that were looked at."""
@@ -134,7 +233,7 @@ class Desk:
         return facts.Ground(
             mode=mode, fallback=standing.fallback, home=home(),
             plan_root=record.plan_root if record else "",
-            remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self._backend),
+            remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self.backend),
             extra_tools=self._extra_tools if mode.extra_tools else frozenset,
             others_plan=lambda real: self._is_others_plan(record, real),
         )
@@ -158,10 +257,18 @@ class Desk:
         """The session that arrives; one that left here although its file couldn't be removed has left. Raises StateError."""
         found = arrival.session()
         self.memory.adrift = ()
+        self._remember_kin(arrival)
         if not isinstance(found, Owned):
             return found
         left = self.memory.left.get(found.record.id)
         return Owned(found.folder, left) if left is not None else self._caught_up(arrival, found)
+
+    def _remember_kin(self, arrival: Arrival) -> None:
+        conversation = arrival.place.conversation
+        if arrival.akin:
+            self.memory.keep(self.memory.akin, conversation, Place(None, arrival.akin))
+        elif self.memory.akin:
+            self.memory.akin.pop(conversation, None)
 
     def _caught_up(self, arrival: Arrival, owned: Owned) -> Owned:
         """Make up for what couldn't be stored when it was seen: a lockdown, and writes whose very bytes stand there."""
@@ -199,10 +306,13 @@ class Desk:
             raise
 
     def drift(self, place: Place) -> None:
-        """Let what speaks for this conversation speak for all of this process, until a turn can be stored again."""
+        """Let what speaks for this conversation hold until a turn can be stored again: in a CLI for all of its process."""
         with suppress(StateError):
             kin = "" if look(self.store, place) else kindred(self.store, place.conversation, self._kin_of)
-            self.memory.adrift = (place.conversation, kin) if kin else (place.conversation,)
+            if place.process is not None:
+                self.memory.adrift = (place.conversation, kin) if kin else (place.conversation,)
+            elif kin:
+                self.memory.keep(self.memory.akin, place.conversation, Place(None, kin))
 
     def has_kin(self, conversation: str) -> bool:
         """Whether the record of another conversation concerns this one, of which nothing is known. Raises StateError."""
@@ -226,7 +336,7 @@ class Desk:
             for earlier in self.parting(arrival.place):
                 self.told(earlier)
             return True
-        if transitions.may_go(record):
+        if transitions.may_go(record) and not self.default_of(arrival.place):
             gone = arrival.clear(owned)
         else:
             try:
@@ -241,6 +351,13 @@ class Desk:
         if not gone or not transitions.is_spent(record):
             self.memory.keep(self.memory.left, record.id, record)
         return gone
+
+    def forget(self, arrival: Arrival, owned: Owned) -> None:
+        """Remove the record of a session that is over; one that can't be removed counts as left in this process."""
+        left = replace(owned.record, mode=None, lockdown="", owed=NOTHING, told=None)
+        if not arrival.clear(owned):
+            self.memory.keep(self.memory.left, left.id, left)
+        self.memory.restricted.clear()
 
     def leave_here(self, place: Place) -> bool:
         """Leave although nothing can be stored; whether that outlasts this process.
@@ -279,3 +396,8 @@ class Desk:
             return Kin("none")
         kind, parent, fresh, begun = lineage.parentage(conversation)
         return Kin(cast("Kind", kind), parent, fresh, begun)
+
+
+def _settings_of(context: Any) -> Settings | None:
+    reader = capabilities.settings_reader(context)
+    return parse(reader) if reader is not None else None

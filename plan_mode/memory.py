@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .state.identity import Place
 from .state.record import SessionRecord
-from .state.sessions import Place
 from .transitions import Interfere, Wrote
 
 _MOST_REMEMBERED: Final = 1024
@@ -19,6 +19,14 @@ class Memory:
     restricted: dict[Place, None] = field(default_factory=dict)
     adrift: tuple[str, ...] = ()
     """Conversations that speak for all of this process, because the turn that arrived there couldn't be stored."""
+    akin: dict[str, Place] = field(default_factory=dict)
+    """Where the records lie that speak for a conversation as well: its parent's place, an ancestor of unreadable kind."""
+    senders: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """Who sent the last command of a chat, and which, by session key."""
+    heard: dict[str, None] = field(default_factory=dict)
+    """Commands that were read in the messages of a running turn, by digest."""
+    unsaid: dict[str, str] = field(default_factory=dict)
+    """What the person must read below the answer of this turn, by conversation."""
     left: dict[str, SessionRecord | None] = field(default_factory=dict)
     """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
     and files that are damaged and can't be removed, by path."""

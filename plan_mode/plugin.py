@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import functools
 
+from .cli import HELP, Cli
 from .commands.mode import ModeCommand
 from .commands.planmode import PlanModeCommand
 from .controller import Desk
+from .hooks.dispatch import Dispatch
 from .hooks.lifecycle import Lifecycle
+from .hooks.overheard import Overheard
 from .hooks.tool_gate import ToolGate
 from .hooks.turn_context import TurnContext
 from .host.context import PluginContext
@@ -17,15 +20,22 @@ def register(ctx: PluginContext) -> None:
     """Register everything that plugin.yaml declares. Asks nothing of the host but the registrations themselves."""
     desk = Desk(ctx)
     wrap = functools.partial(ctx.register_middleware, "tool_execution")
-    gate, turn, lifecycle = ToolGate(desk, wrap), TurnContext(desk), Lifecycle(desk)
+    overheard = Overheard(desk)
+    gate, turn, lifecycle, dispatch = ToolGate(desk, wrap), TurnContext(desk, overheard), Lifecycle(desk), Dispatch(desk)
     planmode = PlanModeCommand(desk)
+    operator = Cli(desk)
     mode = ModeCommand(desk, planmode)
 
     ctx.register_hook("pre_tool_call", gate.pre_tool_call)
     wrap(gate.tool_execution)
     ctx.register_hook("pre_llm_call", turn.pre_llm_call)
+    ctx.register_middleware("llm_request", overheard.llm_request)
+    ctx.register_hook("transform_llm_output", overheard.transform_llm_output)
+    ctx.register_hook("pre_gateway_dispatch", dispatch.pre_gateway_dispatch)
+    ctx.register_hook("subagent_start", lifecycle.subagent_start)
     ctx.register_hook("on_session_reset", lifecycle.on_session_reset)
     ctx.register_hook("on_session_finalize", lifecycle.on_session_finalize)
+    ctx.register_cli_command("plan-mode", HELP, operator.add_arguments, operator.run)
     ctx.register_command("planmode", planmode.handle, description="Plan before acting, enforced",
                          args_hint="on [task] | status | show | approve | reject | off")
     ctx.register_command("mode", mode.handle, description="Show or switch the mode of this session", args_hint="[slug | off]")

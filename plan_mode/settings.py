@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final, Generic, TypeVar
 
 T = TypeVar("T")
@@ -42,8 +42,50 @@ def _days(value: Any) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class DefaultMode:
+    """The mode that a new session starts in: ``everywhere``, unless its surface has one of its own.
+
+    A scheduled run has one only where it is named.
+    """
+
+    everywhere: str = ""
+    by_surface: Mapping[str, str] = field(default_factory=dict)
+
+    def of(self, surface: str) -> str:
+        """The slug for a surface, "" without one."""
+        own = self.by_surface.get(surface)
+        return own if own is not None else "" if surface == CRON else self.everywhere
+
+    def __bool__(self) -> bool:
+        return bool(self.everywhere or self.by_surface)
+
+
+CRON: Final = "cron"
+EVERYWHERE: Final = "default"
+
+
+def _default_mode(value: Any) -> DefaultMode:
+    if isinstance(value, str) and value:
+        return DefaultMode(value)
+    if isinstance(value, Mapping) and all(isinstance(each, str) for pair in value.items() for each in pair):
+        return DefaultMode(value.get(EVERYWHERE, ""), {name: slug for name, slug in value.items() if name != EVERYWHERE})
+    if value == "":
+        return DefaultMode()
+    raise _Invalid("the slug of a mode, or such a slug for each surface by name")
+
+
+def _yes_or_no(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _Invalid("true or false")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
-    """One row: how a value is checked, what counts without one, and the words that describe it."""
+    """One row: how a value is checked, what counts without one, and the words that describe it.
+
+    ``type`` is the host's word for it, "" where several kinds of value will do.
+    """
 
     check: Callable[[Any], Any]
     default: Any
@@ -58,6 +100,15 @@ SETTINGS: Final = {
     "after_approval": Setting(
         _slug_or_nothing, "", "string",
         "Mode that follows an approved plan. Empty: the mode before, if it may edit, else none."),
+    "default_mode": Setting(
+        _default_mode, DefaultMode(), "",
+        "Mode that a new session starts in: a slug, or a slug by surface (cli, one-shot, tui, desktop, telegram, api_server, "
+        "acp, webhook, cron, default). A scheduled run (cron) has one only if named."),
+    "enforce_builtin_plan": Setting(
+        _yes_or_no, True, "boolean", "Whether Hermes' own /plan turns plan mode on."),
+    "owner_only": Setting(
+        _yes_or_no, False, "boolean",
+        "Whether only the user of a chat who turned a mode on can leave it."),
     "keep_days": Setting(
         _days, 90, "integer", "Days after which the state of a session that nobody has seen is removed."),
 }
@@ -69,8 +120,13 @@ class Settings:
 
     extra_allowed_tools: frozenset[str] = frozenset()
     after_approval: str = ""
+    default_mode: DefaultMode = DefaultMode()
+    enforce_builtin_plan: bool = True
+    owner_only: bool = False
     keep_days: int = 90
     faults: tuple[str, ...] = ()
+    complete: bool = True
+    """Whether the configuration could be read."""
 
 
 _UNSET: Final = object()
@@ -80,6 +136,7 @@ def parse(read: Callable[[str, Any], Any]) -> Settings:
     """Settings from ``read(dotted key, default)``. Never raises: what can't be read or used becomes a fault."""
     values: dict[str, Any] = {}
     faults: list[str] = []
+    complete = True
     with suppress(Exception):  # told for each key below
         nested = read("plan_mode", None)
         if nested is not None and not isinstance(nested, Mapping):
@@ -95,8 +152,9 @@ def parse(read: Callable[[str, Any], Any]) -> Settings:
                 faults.append(f"{key} must be {exc}; it is {_shown(found)} and counts as not set")
             except Exception as exc:
                 faults.append(f"{key} can't be read: {exc}")
+                complete = False
             break
-    return Settings(**values, faults=tuple(faults))
+    return Settings(**values, faults=tuple(faults), complete=complete)
 
 
 def _shown(value: Any) -> str:
@@ -105,10 +163,15 @@ def _shown(value: Any) -> str:
 
 
 class OfConfig(Generic[T]):
-    """What ``make`` makes of config.yaml, made again when that is another file than last time."""
+    """What ``make`` makes of config.yaml, made again when that is another file than last time.
 
-    def __init__(self, home: Callable[[], str], make: Callable[[], T]) -> None:
-        self._home, self._make = home, make
+    What isn't ``lasting`` (a file that couldn't be read for a moment) is never remembered: what was known before goes on
+    to count, ``otherwise`` where nothing was, and the next call asks again.
+    """
+
+    def __init__(self, home: Callable[[], str], make: Callable[[], T | None], otherwise: T,
+                 lasting: Callable[[T], bool] = lambda found: True) -> None:
+        self._home, self._make, self._otherwise, self._lasting = home, make, otherwise, lasting
         self._known: dict[str, tuple[tuple[int, ...], T]] = {}
 
     def __call__(self) -> T:
@@ -119,6 +182,12 @@ class OfConfig(Generic[T]):
         except OSError:
             identity = ()
         known = self._known.get(path)
-        if known is None or known[0] != identity:
-            known = self._known[path] = (identity, self._make())
-        return known[1]
+        if known is not None and known[0] == identity:
+            return known[1]
+        made = self._make()
+        if made is not None and self._lasting(made):
+            self._known[path] = (identity, made)
+            return made
+        if known is not None:
+            return known[1]
+        return self._otherwise if made is None else made

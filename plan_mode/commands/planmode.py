@@ -8,22 +8,19 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from .. import facts, plans, transitions
-from ..controller import Desk
+from .. import entry, plans, transitions
+from ..controller import Desk, Here
+from ..entry import MOST_OF_A_TEXT, refuse_nowhere, refuse_others, refuse_unresolved
 from ..errors import LockTimeout, Refusal, StateError
 from ..host import capabilities, workspace
-from ..host.home import home
 from ..modes.builtin import BUILTIN, PLAN
 from ..state.record import Damaged, PlanFile, SessionRecord, blank, new_id
-from ..state.sessions import Arrival, Owned, Place
+from ..state.sessions import Arrival, Owned
 from ..text import shorten
-from ..transitions import Approve, Enter, Leave, Reject, Showed
+from ..transitions import Approve, Leave, Reject, Showed, Switch
 from . import render
 from .answer import answering, split_verb
-from .guards import make_room, own, refuse_unresolved, refuse_where_unenforced
-
-MOST_OF_A_TEXT: Final = 4000
-"""Characters of a task or of feedback that reach the model."""
+from .guards import own
 
 _MODE_OPTION: Final = re.compile(r"(?:^|\s)--mode(?:\s+|=)(\S+)(?=\s|$)|(?:^|\s)--mode\s*$")
 
@@ -42,54 +39,33 @@ class PlanModeCommand:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self.handle = answering(self._handle)
-        self._verbs: Final[dict[str, Callable[[str], str]]] = {
-            "": self._status, "status": self._status, "on": self._on, "show": self._show,
+        self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
+            "": self._status, "status": self._status, "on": self.turn_on, "show": self._show,
             "approve": self._approve, "reject": self._reject, "off": self._off,
         }
 
     def _handle(self, raw_args: str) -> str:
+        here = self._desk.here("planmode", raw_args)
         verb, rest = split_verb(raw_args)
         act = self._verbs.get(verb)
-        return act(rest) if act else f"{verb[:40]!r} isn't a word /planmode knows.\n{USAGE}"
+        return act(here, rest) if act else f"{verb[:40]!r} isn't a word /planmode knows.\n{USAGE}"
 
-    # -- on
-
-    def _on(self, task: str) -> str:
-        desk = self._desk
-        refuse_where_unenforced(desk)
-        remote = workspace.works_remotely(capabilities.file_backend)
-        with desk.arriving(desk.command_place(), create=True) as (arrival, writer):
-            found = desk.session(arrival)
-            if isinstance(found, Damaged):
-                raise Refusal("state-damaged", f"Plan mode can't be turned on here, because {found.reason}.",
-                              "Type /planmode off to remove that file, then /planmode on.")
-            refuse_unresolved(found)
-            was = transitions.situation(found.record) if found else "out"
-            record = found.record if found else blank()
-            root = record.plan_root if was in ("plan", "lockdown") and record.mode == PLAN.slug else self._plan_root(remote)
-            entered = transitions.apply(record, Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT)))
-            if found is None:
-                make_room(writer, desk.settings().keep_days)
-            if found is None or entered != record:
-                desk.commit(arrival, found, entered)
-        return render.entered(entered, desk.settings(), already=was, cut=max(0, len(task) - MOST_OF_A_TEXT))
-
-    def _plan_root(self, remote: bool) -> str:
-        if remote:
-            return ""
-        root = plans.fix_plan_directory(workspace.session_cwd(in_cli=True))
-        place = facts.protector_of(os.path.join(root, "plan.md"), home(), root)
-        if place:
-            raise Refusal("protected", f"The plan directory {root} would lie in {place}, which no restricted mode may write.",
-                          "Set terminal.cwd in config.yaml to another folder and start Hermes again.")
-        return root
+    def turn_on(self, here: Here, task: str) -> str:
+        entered = entry.enter_plan(self._desk, here, task)
+        cut = max(0, len(task) - MOST_OF_A_TEXT)
+        return render.entered(entered.record, self._desk.settings(), already=entered.was, cut=cut)
 
     # -- looking
 
-    def _status(self, rest: str) -> str:
-        desk, place, settings = self._desk, self._desk.command_place(), self._desk.settings()
-        warnings = render.warnings(desk.surface(), capabilities.read_config(), settings)
+    def _status(self, here: Here, rest: str) -> str:
+        desk, place, settings = self._desk, here.place, self._desk.settings()
+        desk.renew_default()
+        warnings = render.warnings(
+            here.refusal, settings, config_read=capabilities.read_config() is not None, bypassed=desk.bypassed(),
+            remote=workspace.works_remotely(desk.backend))
         seen: list[plans.PlanText | render.Unreadable] = []
+        if here.refusal is not None:
+            return render.status_nowhere(warnings)
         try:
             with desk.arriving(place) as (arrival, _):
                 found = desk.session(arrival)
@@ -102,9 +78,10 @@ class PlanModeCommand:
             return render.status(desk.judge(found.record), seen, warnings, settings)
         return render.status(desk.judge(found) if found else desk.standing(place), seen, warnings, settings)
 
-    def _show(self, named: str) -> str:
+    def _show(self, here: Here, named: str) -> str:
+        refuse_nowhere(here)
         desk = self._desk
-        with desk.arriving(desk.command_place()) as (arrival, _):
+        with desk.arriving(here.place) as (arrival, _):
             owned = own(desk, arrival)
             text = plans.read_plan(_choose(owned.record, named).path)
             self._remember_shown(arrival, owned, [text])
@@ -115,18 +92,20 @@ class PlanModeCommand:
         for each in seen:
             if isinstance(each, plans.PlanText):
                 record = transitions.apply(record, Showed(each.path, each.digest))
-        if record != owned.record:
+        if record != owned.record and not record.unresolved:
             arrival.save(owned, record)
 
     # -- deciding
 
-    def _approve(self, rest: str) -> str:
+    def _approve(self, here: Here, rest: str) -> str:
+        refuse_nowhere(here)
         named, slug = _split_mode(rest)
         desk = self._desk
-        with desk.arriving(desk.command_place()) as (arrival, _):
+        with desk.arriving(here.place) as (arrival, _):
             owned = own(desk, arrival)
             record = owned.record
             refuse_unresolved(owned)
+            refuse_others(desk, here, owned)
             to = _mode_after(record, slug, desk.settings().after_approval)
             event = Approve("", to, time.time(), new_id())
             transitions.apply(record, event)  # refuses outside of plan mode before a plan is looked for
@@ -145,9 +124,10 @@ class PlanModeCommand:
             lasting = desk.commit(arrival, owned, approved)
         return render.approved(path, to, lasting)
 
-    def _reject(self, feedback: str) -> str:
+    def _reject(self, here: Here, feedback: str) -> str:
+        refuse_nowhere(here)
         desk = self._desk
-        with desk.arriving(desk.command_place()) as (arrival, _):
+        with desk.arriving(here.place) as (arrival, _):
             owned = own(desk, arrival)
             refuse_unresolved(owned)
             rejected = transitions.apply(owned.record, Reject(shorten(feedback, MOST_OF_A_TEXT)))
@@ -156,31 +136,42 @@ class PlanModeCommand:
             earlier = owned.record.owed.feedback
         return render.rejected(feedback, cut=max(0, len(feedback) - MOST_OF_A_TEXT), earlier=earlier)
 
-    def _off(self, rest: str) -> str:
-        desk = self._desk
-        return leave(desk, desk.command_place())
+    def _off(self, here: Here, rest: str) -> str:
+        return leave(self._desk, here)
 
 
-def leave(desk: Desk, place: Place) -> str:
+def leave(desk: Desk, here: Here) -> str:
     """Leave modes from this place, whatever state its files are in."""
+    refuse_nowhere(here)
+    desk.renew_default()
     damage: Damaged | None = None
     try:
-        with desk.arriving(place) as (arrival, _):
+        with desk.arriving(here.place, create=bool(desk.default_of(here.place))) as (arrival, _):
             found = desk.session(arrival)
             if isinstance(found, Damaged):
                 damage = found
                 if not arrival.clear_damage():
                     raise StateError(damage.path, "it can't be removed")
                 found = desk.session(arrival)
-            if not isinstance(found, Owned) or found.record.mode is None:
+            if isinstance(found, Owned):
+                refuse_others(desk, here, found)
+            record = found.record if isinstance(found, Owned) else _by_default(desk, here)
+            if record is None or record.mode is None:
                 return render.freed(damage, True) if damage else render.left_nothing()
-            lasting = desk.commit(arrival, found, transitions.apply(found.record, Leave()))
-            return render.left(found.record.mode, lasting)
+            left = transitions.apply(record, Leave())
+            lasting = desk.commit(arrival, found if isinstance(found, Owned) else None, left)
+            return render.left(record.mode, lasting)
     except LockTimeout:
         raise
     except StateError:
-        lasting = desk.leave_here(place)
+        lasting = desk.leave_here(here.place)
         return render.freed(damage, lasting) if damage else render.left("this session's", lasting)
+
+
+def _by_default(desk: Desk, here: Here) -> SessionRecord | None:
+    """What a session that hasn't begun yet would begin as."""
+    slug = desk.default_of(here.place)
+    return transitions.apply(blank(), Switch(slug, time.time(), new_id())) if slug else None
 
 
 def _choose(record: SessionRecord, named: str) -> PlanFile:

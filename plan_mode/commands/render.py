@@ -6,15 +6,15 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
-from ..host import capabilities, edits, workspace
+from ..host import edits
 from ..host.seams import seam
 from ..modes.builtin import PLAN
 from ..plans import PlanText
 from ..settings import Settings
 from ..standing import Standing
-from ..state.identity import Surface, where_on_refuses
+from ..state.identity import NoSession
 from ..state.record import Damaged, SessionRecord
 from ..text import one_line, shorten, visible
 from ..transitions import Situation
@@ -65,6 +65,7 @@ def status(standing: Standing, plans: Sequence[PlanText | Unreadable], warnings:
     lines = _mode_lines(standing)
     record = standing.record
     if record is not None and record.mode is not None:
+        lines.append(f"Record: {record.id}")
         if record.plan_root:
             lines.append(f"Plans: {record.plan_root}")
         if standing.mode is not None and standing.mode.extra_tools:
@@ -74,6 +75,12 @@ def status(standing: Standing, plans: Sequence[PlanText | Unreadable], warnings:
     lines += [f"Note: {warning}" for warning in warnings]
     lines.append(_next(standing, plans))
     return "\n".join(lines)
+
+
+def status_nowhere(warnings: Sequence[str]) -> str:
+    """Where it isn't known whose session a command concerns."""
+    return "\n".join(["Which session this is can't be told here, so neither can its mode.",
+                      *(f"Note: {warning}" for warning in warnings), "Next: as the note says"])
 
 
 def _mode_lines(standing: Standing) -> list[str]:
@@ -112,18 +119,20 @@ def _next(standing: Standing, plans: Sequence[PlanText | Unreadable]) -> str:
     return DECIDE if plans else "Next: say what should be planned, or /planmode off"
 
 
-def warnings(surface: Surface, config: Any, settings: Settings) -> list[str]:
-    """What this host or its settings don't cover."""
+CODEX: Final = ("the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; "
+                "remove model.openai_runtime from config.yaml and start Hermes again.")
+
+
+def warnings(refusal: NoSession | None, settings: Settings, *, config_read: bool, bypassed: bool, remote: bool) -> list[str]:
+    """What this place, this host or its settings don't cover."""
     found = [f"setting ignored: {fault}." for fault in settings.faults]
-    nowhere = where_on_refuses(surface)
-    if nowhere is not None:
-        found.append(f"plan mode can't be turned on here. {nowhere.reason}")
-    if capabilities.bypassing_runtime(config):
-        found.append("the model runs in the Codex app server, whose own tools are not blocked; "
-                     "remove model.openai_runtime from config.yaml.")
-    if config is None:
+    if refusal is not None:
+        found.append(f"plan mode can't be turned on or off here. {refusal.reason} {refusal.hint}")
+    if bypassed:
+        found.append(CODEX)
+    if not config_read:
         found.append("config.yaml can't be read, so the model runtime and the file back-end weren't checked.")
-    elif workspace.works_remotely(capabilities.file_backend):
+    elif remote:
         found.append("the file tools work on another machine; plan files can't be written.")
     if not edits.has_last_look():
         found.append("this host has no last look at file edits; changes by other plugins are found after the call.")

@@ -1,4 +1,4 @@
-"""When a session begins anew or its process ends.
+"""When a session begins anew, its process ends, or it hands work to a sub-agent.
 
 Context variables aren't read here: in these hooks they may be another session's.
 """
@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, Final
 
 from ..controller import Desk
 from ..errors import StateError
+from ..state.identity import Place
 from ..state.process import current_process
-from ..state.record import NOTHING, SessionRecord
-from ..state.sessions import Arrival, Owned, Place
+from ..state.record import SessionRecord
+from ..state.sessions import Arrival, Owned
 
 log: Final = logging.getLogger(__name__)
 
@@ -23,37 +23,56 @@ BOUNDARY: Final = "session_boundary"
 
 
 class Lifecycle:
-    """The callbacks of ``on_session_reset`` and ``on_session_finalize``."""
+    """The callbacks of ``on_session_reset``, ``on_session_finalize`` and ``subagent_start``."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._ending: Any = ""
 
     def on_session_reset(self, reason: Any = "", old_session_id: Any = "", **_: Any) -> None:
-        """``/new``: this process's record goes, if it is that of the conversation that was left. Any other reset is none."""
+        """``/new``: the record of the conversation that was left goes. Any other reset is none. Never raises."""
         ending, self._ending = old_session_id or self._ending, ""
-        if reason == NEW_SESSION:
+        if reason != NEW_SESSION:
+            return
+        if self._holds(Place(current_process(), "")):
             self._with_own_record(ending, self._clear)
+        elif isinstance(old_session_id, str) and old_session_id:
+            self._clear_named(old_session_id)
 
     def on_session_finalize(self, reason: Any = "", session_id: Any = "", **_: Any) -> None:
         """The process ends: its record waits for its conversation. At a boundary the reset that follows decides."""
         if reason == BOUNDARY:
             self._ending = session_id
-        else:
+        elif self._holds(Place(current_process(), "")):
             self._with_own_record("", Arrival.park)
+
+    def subagent_start(self, parent_session_id: Any = "", child_session_id: Any = "", **_: Any) -> None:
+        """A sub-agent is judged by its parent, whatever is bound where it runs."""
+        self._desk.adopt(child_session_id, parent_session_id)
 
     def _clear(self, arrival: Arrival, owned: Owned) -> None:
         if not arrival.is_here(owned):
             arrival.park(owned)  # this process had gone to another conversation, and it isn't known how that came about
         else:
-            self._desk.commit(arrival, owned, replace(owned.record, mode=None, lockdown="", owed=NOTHING, told=None))
+            self._desk.forget(arrival, owned)
+
+    def _clear_named(self, conversation: str) -> None:
+        """A server says which conversation it left: the record that had it goes, unless it isn't the sender's to leave."""
+        try:
+            if not self._desk.store.folders():
+                return
+            with self._desk.arriving(Place(None, conversation)) as (arrival, _):
+                for owned in arrival.at_hand():
+                    if arrival.is_free(owned) and self._desk.may_reset(owned):
+                        self._desk.forget(arrival, owned)
+        except StateError as exc:
+            log.warning("plan-mode: %s", exc)
+        except Exception:
+            log.exception("plan-mode: a session hook failed")
 
     def _with_own_record(self, conversation: Any, change: Callable[[Arrival, Owned], None]) -> None:
         try:
-            process = current_process()
-            if not self._desk.store.folders() or not self._holds(Place(process, "")):
-                return
-            place = Place(process, conversation if isinstance(conversation, str) else "")
+            place = Place(current_process(), conversation if isinstance(conversation, str) else "")
             with self._desk.arriving(place) as (arrival, _):
                 owned = self._desk.session(arrival)
                 if isinstance(owned, Owned):
@@ -65,5 +84,8 @@ class Lifecycle:
             log.exception("plan-mode: a session hook failed")
 
     def _holds(self, place: Place) -> bool:
-        standing = self._desk.standing(place)
-        return isinstance(standing.record, SessionRecord)
+        """Whether this very process has a record."""
+        try:
+            return bool(self._desk.store.folders()) and isinstance(self._desk.standing(place).record, SessionRecord)
+        except Exception:  # an unreadable folder: then nothing can be cleared either
+            return False

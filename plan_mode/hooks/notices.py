@@ -19,6 +19,9 @@ from ..text import shorten, visible
 
 VOIDS: Final = "Earlier notices about modes are void."
 
+CODEX: Final = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced "
+                "now. Tell the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
+
 MOST_OF_NAMES: Final = 1000
 """Characters of the operator's tool names: the host moves a long notice out of the conversation."""
 
@@ -73,8 +76,11 @@ def reminder(standing: Standing) -> str:
         return ""
     if standing.fallback is not None:
         return f"[plan-mode] Only reading is possible, because {standing.fallback.reason}. The user can type /planmode status."
-    if standing.mode.slug == "plan" and standing.record is not None:
+    if standing.mode.slug == "plan":
         record = standing.record
+        if record is None:
+            return ("[plan-mode] Plan mode is on, by the operator's setting: read, think, give the plan in the conversation; "
+                    "nothing else runs.")
         where = "give the plan in the conversation" if record.remote_files else f"write plans in {record.plan_root}"
         return f"[plan-mode] Plan mode is on: read, think, {where}; nothing else runs until the user approves."
     return f"[plan-mode] {standing.mode.name} mode is on."

@@ -25,7 +25,7 @@ from ..policy.containment import Inside
 from ..policy.decide import Facts, Verdict
 from ..policy.targets import Unreadable
 from ..standing import Standing
-from ..state.sessions import Place
+from ..state.identity import Place
 from ..text import one_line
 from ..transitions import Event, Interfere, Wrote
 
@@ -227,7 +227,9 @@ class ToolGate:
 
 
 def _mode_shown(standing: Standing) -> str:
-    return standing.record.mode if standing.record and standing.record.mode else "read-only"
+    if standing.record and standing.record.mode:
+        return standing.record.mode
+    return standing.mode.slug if standing.mode is not None and standing.fallback is None else "read-only"
 
 
 def _was_changed(watch: Watch, result: Mapping[str, Any]) -> bool:

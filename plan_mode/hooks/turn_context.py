@@ -8,59 +8,83 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from .. import transitions
-from ..controller import Desk
-from ..errors import StateError
+from .. import entry, transitions
+from ..controller import Desk, Here
+from ..errors import PlanModeError, StateError
 from ..host import session
+from ..modes.builtin import BUILTIN
 from ..standing import NO_MODE, Standing
-from ..state.identity import conversation_key
+from ..state.identity import CRON, Place, conversation_key
 from ..state.record import Damaged, SessionRecord
-from ..state.sessions import Owned, Place
+from ..state.sessions import Arrival, Owned
+from ..state.store import Writer
 from ..transitions import Taken
 from . import notices
+from .overheard import Overheard
 
 log: Final = logging.getLogger(__name__)
 
 _CLI: Final = ("", "cli")
+_SUBAGENT: Final = "subagent"
+_SIDE_AGENTS: Final = ("bg_", "btw_", "preview_")
+"""How the host begins the ids of agents that work beside a conversation."""
+
+_PASSING: Final = frozenset({CRON, "webhook", "msgraph_webhook"})
+"""Surfaces whose sessions nobody comes back to: their default mode holds without a record."""
 
 
 class TurnContext:
     """The callback of ``pre_llm_call``."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, desk: Desk, overheard: Overheard) -> None:
+        self._desk, self._overheard = desk, overheard
 
-    def pre_llm_call(self, session_id: Any = "", platform: Any = "", conversation_history: Any = None,
-                     **_: Any) -> dict[str, str] | None:
+    def pre_llm_call(self, session_id: Any = "", platform: Any = "", conversation_history: Any = None, user_message: Any = None,
+                     parent_session_id: Any = "", **_: Any) -> dict[str, str] | None:
         """Text to add to the user's message of this turn, or None. Never raises."""
         try:
-            place = self._desk.place(session_id)
-            if self._is_main_turn(place, platform):
-                text = self._main_turn(place, conversation_history)
+            desk = self._desk
+            desk.renew_default()
+            facts = desk.surface()
+            here = desk.here_of(facts, session_id if isinstance(session_id, str) else "")
+            if platform == _SUBAGENT and session_id not in desk.memory.akin:
+                desk.adopt(session_id, parent_session_id)
+            said = ""
+            if self._is_main_turn(here, platform):
+                said = self._overheard.in_message(here, user_message)
+                text = self._main_turn(here, conversation_history)
             else:
-                text = notices.reminder(self._desk.standing(place))
+                text = notices.reminder(desk.standing(here.place))
+            text = "\n".join(filter(None, (said, text, self._lost(text))))
         except Exception:
             log.exception("plan-mode: a turn's notice failed")
             return None
         return {"context": text} if text else None
 
-    def _is_main_turn(self, place: Place, platform: Any) -> bool:
-        """Whether this is a turn of the CLI's own conversation: not a child's, a background task's or a server's."""
-        if platform not in _CLI or not place.conversation or place.conversation.startswith("bg_"):
+    def _is_main_turn(self, here: Here, platform: Any) -> bool:
+        """Whether this is a turn of a person's own conversation: not a sub-agent's, a side agent's or a scheduled one."""
+        facts, place = here.facts, here.place
+        if platform == _SUBAGENT or not place.conversation or place.conversation.startswith(_SIDE_AGENTS):
             return False
-        if place.process is None or session.is_isolated():
+        if facts.isolated or not place.known or place.surface in _PASSING:
             return False
-        current = session.current_conversation(self._desk.manager)
-        return current in ("", place.conversation)
+        if place.process is None:
+            return facts.tabs_key in ("", facts.session_key)
+        return platform in _CLI and session.current_conversation(self._desk.manager) in ("", place.conversation)
 
-    def _main_turn(self, place: Place, history: Any) -> str:
+    def _lost(self, text: str) -> str:
+        """What every turn in a mode must say while the model's runtime goes around plan-mode."""
+        return notices.CODEX if text and self._desk.bypassed() else ""
+
+    def _main_turn(self, here: Here, history: Any) -> str:
+        place = here.place
         try:
             if self._is_quiet(place):
                 return ""
             standing = self._desk.standing(place)
             if self._is_unchanged(place, standing, history):
                 return notices.reminder(standing)
-            return self._arrive(place, history)
+            return self._arrive(here, history)
         except StateError as exc:
             log.warning("plan-mode: %s", exc)
             self._desk.drift(place)
@@ -81,24 +105,30 @@ class TurnContext:
     def _is_unchanged(self, place: Place, standing: Standing, history: Any) -> bool:
         """Whether the model knows all of it, and nothing has to be stored."""
         desk, record = self._desk, standing.record
-        if record is None or record.holder != place.process or record.unresolved or record.id in desk.memory.taken:
+        if record is None or record.unresolved or record.id in desk.memory.taken:
             return False
-        if desk.memory.adrift or record.id in desk.memory.interfered:
+        if place.process is not None and record.holder != place.process:
+            return False
+        if desk.memory.adrift or place.conversation in desk.memory.akin or record.id in desk.memory.interfered:
             return False
         key = conversation_key(place.conversation)
-        here = any(folder.hashed(key) == record.conversation and desk.store.record_id(folder, record.conversation) == record.id
+        here = any(folder.hashed(key) == record.conversation
+                   and all(desk.store.record_id(folder, folder.hashed(each)) == record.id for each in place.keys)
                    for folder in desk.store.folders())
         return here and not notices.is_due(record, record.conversation, _marks(history))
 
-    def _arrive(self, place: Place, history: Any) -> str:
-        desk = self._desk
-        with desk.arriving(place) as (arrival, writer):
+    def _arrive(self, here: Here, history: Any) -> str:
+        desk, place = self._desk, here.place
+        starting = desk.default_of(place)
+        with desk.arriving(place, create=bool(starting)) as (arrival, writer):
             owned = desk.session(arrival)
             desk.memory.keep(desk.memory.arrived, place.conversation)
             if isinstance(owned, Damaged):
                 return notices.reminder(desk.judge(owned))
+            if owned is None and starting in BUILTIN:
+                owned = self._begin(here, arrival, writer)
             if owned is None:
-                return self._of_the_left(place)
+                return self._of_the_left(place) or notices.reminder(desk.standing(place))
             if owned.record.unresolved:
                 return notices.reminder(desk.judge(owned.record))
             owned = arrival.take_conversation(owned)
@@ -109,6 +139,16 @@ class TurnContext:
             taken = transitions.apply(record, Taken(record.conversation, mark)) if text.is_notice else record
             self._store(arrival, owned, taken)
         return text.text
+
+    def _begin(self, here: Here, arrival: Arrival, writer: Writer) -> Owned | None:
+        """A new session starts in the operator's mode; without a record of it that mode holds all the same."""
+        try:
+            entry.begin_by_default(self._desk, here, arrival, writer)
+            found = self._desk.session(arrival)
+        except PlanModeError as exc:
+            log.warning("plan-mode: a session's default mode couldn't be stored: %s", exc)
+            return None
+        return found if isinstance(found, Owned) else None
 
     def _as_taken(self, record: SessionRecord) -> SessionRecord:
         """The record, or what it should be where handing out its notices couldn't be stored."""

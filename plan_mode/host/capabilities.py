@@ -39,26 +39,38 @@ def read_config() -> dict[str, Any] | None:
     return config if isinstance(config, dict) else None
 
 
-def file_backend() -> str:
-    """Where the configuration lets the terminal and the file tools work: "" where it doesn't say."""
-    terminal = (read_config() or {}).get("terminal")
+def file_backend() -> str | None:
+    """Where the configuration lets the terminal and the file tools work: "" where it doesn't say, None if it can't be read."""
+    config = read_config()
+    if config is None:
+        return None
+    terminal = config.get("terminal")
     return str(terminal.get("backend") or "") if isinstance(terminal, dict) else ""
 
 
-def bypassing_runtime(config: dict[str, Any] | None) -> bool:
-    """Whether the model runs in the Codex app server, whose own tools no plugin sees."""
-    model = config.get("model") if config else None
+def bypassing_runtime() -> bool | None:
+    """Whether the model runs in the Codex app server, whose own tools no plugin sees; None if it can't be read."""
+    config = read_config()
+    if config is None:
+        return None
+    model = config.get("model")
     return isinstance(model, dict) and str(model.get("openai_runtime") or "").strip().lower() == CODEX_RUNTIME
 
 
-def settings_reader(context: Any) -> Callable[[str, Any], Any]:
-    """How settings are read: through the plugin context, on older hosts from the merged configuration."""
+def settings_reader(context: Any) -> Callable[[str, Any], Any] | None:
+    """How settings are read: through the plugin context, on older hosts from the merged configuration.
+
+    None where that can't be read now.
+    """
     get_config = getattr(context, "get_config", None)
     if callable(get_config):
         return get_config  # type: ignore[no-any-return]
+    config = read_config()
+    if config is None:
+        return None
 
     def read(key: str, default: Any) -> Any:
-        value: Any = read_config() or {}
+        value: Any = config
         for part in ("plugins", "entries", "plan-mode", "settings", *key.split(".")):
             if not isinstance(value, Mapping) or part not in value:
                 return default

@@ -16,3 +16,7 @@ class PluginContext(Protocol):
     def register_command(
         self, name: str, handler: Callable[[str], str], *, description: str = "", args_hint: str = "",
     ) -> Any: ...
+
+    def register_cli_command(
+        self, name: str, help: str, setup_fn: Callable[[Any], Any], handler_fn: Callable[[Any], Any],
+    ) -> Any: ...

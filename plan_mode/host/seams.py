@@ -27,6 +27,21 @@ SEAMS: Final = MappingProxyType({
     "bound_session": Seam(
         "gateway.session_context", "_VAR_MAP",
         "No session is seen as bound; a server is then known by its process alone.", loaded_only=True),
+    "engaged": Seam(
+        "gateway.session_context", "session_context_engaged",
+        "Server processes are known by their runner and by HERMES_GATEWAY_SESSION only.", loaded_only=True),
+    "tabs": Seam(
+        "tui_gateway.server", "_sessions",
+        "Side agents of a tab (/background) are known by the tab's id alone, from its first turn on.", loaded_only=True),
+    "active_profile": Seam(
+        "hermes_cli.profiles", "get_active_profile_name",
+        "A server session of an unnamed profile refuses every command that changes something."),
+    "plan_prompt": Seam(
+        "agent.plan_prompt", "build_plan_prompt", "This host has no /plan of its own."),
+    "out_of_band_open": Seam(
+        "agent.prompt_builder", "STEER_MARKER_OPEN",
+        "A command that was sent while a turn runs is recognised only where it stands alone."),
+    "out_of_band_close": Seam("agent.prompt_builder", "STEER_MARKER_CLOSE", "As out_of_band_open."),
     "gateway_runner": Seam(
         "gateway.run", "_gateway_runner_ref",
         "Only HERMES_GATEWAY_SESSION tells a gateway process; a CLI that imports gateway code stays a CLI.", loaded_only=True),

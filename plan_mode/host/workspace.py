@@ -33,7 +33,7 @@ def session_cwd(*, in_cli: bool) -> str:
         return ""
 
 
-def works_remotely(configured_backend: Callable[[], str]) -> bool:
+def works_remotely(configured_backend: Callable[[], str | None]) -> bool:
     """Whether the file tools of this process act on another machine or in a container; the environment wins."""
-    named = os.environ.get("TERMINAL_ENV", "") or configured_backend()
+    named = os.environ.get("TERMINAL_ENV", "") or configured_backend() or ""
     return named.strip().lower() not in LOCAL

@@ -38,6 +38,7 @@ class Fallback:
 
     rule: str
     reason: str
+    hint: str = "The person can end this with /planmode off or /planmode on."
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +197,7 @@ def _not_granted(mode: Mode, name: str, facts: Facts) -> Verdict:
     if facts.fallback is not None:
         return Verdict("deny", facts.fallback.rule,
                        f"{name} isn't reading, and only reading is possible because {facts.fallback.reason}",
-                       "The person can end this with /planmode off or /planmode on.")
+                       facts.fallback.hint)
     rule, reason = "not-granted", f"{name} isn't available in {mode.name.lower()} mode"
     if facts.foreign:
         rule, reason = "foreign-tool", f"here {name} isn't the host's own tool but somebody else's of that name"

@@ -64,7 +64,7 @@ class SessionRecord:
     ``conversation`` is the hashed key of the conversation it was last seen in (empty before the first turn),
     ``begun_in`` that of the one in which it was turned on; ``keys`` are all its key files; ``holder`` is the live
     classic CLI that has it, None when parked; ``since`` is in seconds since the epoch; ``copied`` from another
-    session's at a branch.
+    session's at a branch; ``owner`` is the hashed user who turned it on, empty where the surface knows of no users.
     """
 
     id: str
@@ -84,6 +84,7 @@ class SessionRecord:
     keys: tuple[str, ...] = ()
     holder: ProcessId | None = None
     copied: bool = False
+    owner: str = ""
 
     def plan_at(self, path: str) -> PlanFile | None:
         return next((plan for plan in self.plans if plan.path == path), None)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from ..errors import StateError
-from .identity import conversation_key, plan_key
+from .identity import Place, conversation_key, plan_key
 from .process import ProcessId, is_alive
 from .record import NOTHING, Damaged, SessionRecord, new_id
 from .store import Folder, Store, Writer
@@ -21,6 +21,8 @@ from .store import Folder, Store, Writer
 Kind = Literal["compression", "branch", "delegate", "reset", "none", "unreadable"]
 
 MOST_ANCESTORS: Final = 32
+MOST_KEYS: Final = 64
+"""Of one session, beside those of its plans."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,14 +42,6 @@ KinOf = Callable[[str], Kin]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a command or a turn happens: the classic CLI process (None elsewhere) and the conversation ("" unknown)."""
-
-    process: ProcessId | None
-    conversation: str
-
-
-@dataclass(frozen=True, slots=True)
 class Owned:
     """A record with the folder it lies in."""
 
@@ -56,20 +50,14 @@ class Owned:
 
 
 def selected(found: SessionRecord | Damaged, here: ProcessId | None) -> bool:
-    """Whether a conversation's key selects this record here: not while another live process holds it.
+    """Whether a conversation's key selects this record here: in a classic CLI not while another live process holds it.
 
     Where it can't be told whether that one lives, the stricter answer holds: a container that was started again must
     find its conversation's record.
     """
-    if isinstance(found, Damaged) or found.holder is None or found.holder == here:
+    if isinstance(found, Damaged) or here is None or found.holder in (None, here):
         return True
     return is_alive(found.holder) is not True
-
-
-def keys_of(place: Place) -> tuple[str, ...]:
-    """The keys by which a session is found, the process's own first."""
-    own = (place.process.key,) if place.process else ()
-    return own + ((conversation_key(place.conversation),) if place.conversation else ())
 
 
 def look(store: Store, place: Place) -> list[SessionRecord | Damaged]:
@@ -79,15 +67,17 @@ def look(store: Store, place: Place) -> list[SessionRecord | Damaged]:
     """
     found: list[SessionRecord | Damaged] = []
     for folder in store.folders():
-        held = store.follow(folder, folder.hashed(place.process.key)) if place.process is not None else None
-        if held is not None:
-            found.append(held)
-        named = folder.hashed(conversation_key(place.conversation)) if place.conversation else ""
-        if not named or (isinstance(held, SessionRecord) and store.record_id(folder, named) == held.id):
-            continue
-        other = store.follow(folder, named)
-        if other is not None and selected(other, place.process):
-            found.append(other)
+        seen: set[str] = set()
+        for key in place.keys:
+            hashed = folder.hashed(key)
+            if seen and store.record_id(folder, hashed) in seen:
+                continue
+            each = store.follow(folder, hashed)
+            if each is None or not (key == place.carrier or selected(each, place.process)):
+                continue
+            found.append(each)
+            if isinstance(each, SessionRecord):
+                seen.add(each.id)
     return found
 
 
@@ -123,7 +113,7 @@ def _ancestry(conversation: str, kin_of: KinOf) -> Iterator[_Step]:
         kin = kin_of(conversation)
         if kin.kind not in ("compression", "branch"):
             if kin.kind == "unreadable":
-                yield _Step("unreadable", "")
+                yield _Step("unreadable", kin.parent)
             return
         kind = "branch" if kin.kind == "branch" else kind
         conversation = kin.parent
@@ -139,25 +129,37 @@ class Arrival:
 
     def __init__(self, writer: Writer, place: Place, kin_of: KinOf, strictness: Callable[[SessionRecord | Damaged], int]) -> None:
         self._writer, self.place, self._kin_of, self._strictness = writer, place, kin_of, strictness
+        self.akin = ""
+        """The conversation whose record holds here without being this one's, because the lineage can't be read."""
 
     def session(self) -> Owned | Damaged | None:
         """The record of this place, parked, restored, branched or given a key as the lineage says.
 
         A damaged key or record is handed back as it is. Raises StateError when a change can't be stored.
         """
-        held = self._find(self.place.process.key) if self.place.process else None
-        named = self._find(conversation_key(self.place.conversation)) if self.place.conversation else None
+        held = self._find(self.place.carrier) if self.place.carrier else None
         if isinstance(held, Damaged):
             return held
+        named = self._named()
         if isinstance(named, Damaged):
             return named
-        if named is not None and not selected(named.record, self.place.process):
-            named = None
         if not self.place.conversation:
-            return held
+            return held or named
         if held is None:
             return self._restore(named) if named else self._inherit()
         return self._continue(held, named)
+
+    def _named(self) -> Owned | Damaged | None:
+        """The record that the names of this place lead to; where they lead to several, the stricter takes both."""
+        best: Owned | None = None
+        for key in self.place.names:
+            found = self._find(key)
+            if isinstance(found, Damaged):
+                return found
+            if found is None or not selected(found.record, self.place.process):
+                continue
+            best = found if best is None or best.record.id == found.record.id else self._merge(best, found)
+        return best
 
     def recorded(self, record_id: str) -> Owned | None:
         """The record of that id, as it is."""
@@ -167,10 +169,15 @@ class Arrival:
                 return Owned(folder, found)
         return None
 
+    def drop_damaged(self, record_id: str) -> bool:
+        """Remove the record of that id if it is there and can't be read; whether it was."""
+        return any(isinstance(self._writer.load(folder, record_id), Damaged) and self._writer.drop_record(folder, record_id)
+                   for folder in self._writer.folders)
+
     def at_hand(self) -> list[Owned]:
         """The records that the keys of this place lead to, as they are."""
         return [
-            Owned(folder, found) for folder in self._writer.folders for key in keys_of(self.place)
+            Owned(folder, found) for folder in self._writer.folders for key in self.place.keys
             if isinstance(found := self._writer.follow(folder, folder.hashed(key)), SessionRecord)
             and selected(found, self.place.process)
         ]
@@ -178,6 +185,10 @@ class Arrival:
     def is_here(self, owned: Owned) -> bool:
         """Whether the record is that of this place's conversation, as far as it is known."""
         return not self.place.conversation or owned.record.conversation in ("", self._here(owned.folder))
+
+    def is_free(self, owned: Owned) -> bool:
+        """Whether no other live process has the session open as well."""
+        return owned.record.holder in (None, self.place.process) or is_alive(owned.record.holder) is False
 
     def _here(self, folder: Folder) -> str:
         """The hashed key of this conversation; "" where it isn't known."""
@@ -212,12 +223,18 @@ class Arrival:
         return "none"
 
     def _inherit(self) -> Owned | None:
-        """This conversation has no record; has one that it continues or branches from?"""
+        """This conversation has no record; has one that it continues or branches from?
+
+        Where it can't be told whether it does, that one holds as it is, and is marked as unresolved.
+        """
         if not self._writer.folders:
             return None
         for step in _ancestry(self.place.conversation, self._kin_of):
             found = self._find(conversation_key(step.ancestor)) if step.ancestor else None
             if isinstance(found, Owned):
+                if step.kind == "unreadable" and found.record.mode is not None:
+                    self.akin = step.ancestor
+                    return Owned(found.folder, replace(found.record, unresolved=True))
                 if not step.holds(found.record):
                     return None
                 if step.kind == "branch":
@@ -233,11 +250,17 @@ class Arrival:
         return merged
 
     def _restore(self, owned: Owned) -> Owned:
-        """A parked record comes back to a live process."""
+        """A parked record comes back: to a live process, or to another tab than the model was told in."""
         record = owned.record
-        if record.mode is None or record.holder == self.place.process:
+        if record.mode is None or not self._comes_back(owned):
             return self._bind(owned)
         return self._bind(Owned(owned.folder, replace(record, owed=replace(record.owed, restored=True))))
+
+    def _comes_back(self, owned: Owned) -> bool:
+        if self.place.process is not None:
+            return owned.record.holder != self.place.process
+        carrier = self.place.carrier
+        return bool(carrier and owned.record.told) and owned.folder.hashed(carrier) not in owned.record.keys
 
     def _branch(self, origin: Owned) -> Owned | None:
         if origin.record.mode is None:
@@ -252,17 +275,28 @@ class Arrival:
         The key of a conversation that another live process has open as well stays with that one's record.
         """
         folder, before, here = owned.folder, owned.record, self._here(owned.folder)
-        own = [folder.hashed(self.place.process.key)] if self.place.process else []
-        if here and not self._is_held_elsewhere(folder, here):
-            own.append(here)
+        own = [hashed for hashed in map(folder.hashed, self.place.keys)
+               if hashed != here or not self._is_held_elsewhere(folder, here)]
         stale = [folder.hashed(before.holder.key)] if before.holder and is_alive(before.holder) is False else []
+        keys = [key for key in (*before.keys, *extra) if key not in (*own, *stale)]
+        dropped = self._too_many(folder, before, keys, len(own))
         record = replace(
-            before, holder=self.place.process, unresolved=False, conversation=here,
-            keys=tuple(dict.fromkeys(key for key in (*before.keys, *extra, *own) if key not in stale)),
+            before, holder=self.place.process or (None if stale else before.holder), unresolved=False,
+            conversation=here or before.conversation,
+            keys=tuple(dict.fromkeys((*(key for key in keys if key not in dropped), *own))),
         )
+        if set(record.keys) == set(before.keys):
+            record = replace(record, keys=before.keys)
         stored = self._store(owned, record)
-        self._drop_keys(folder, stale, record.id)
+        self._drop_keys(folder, [*stale, *dropped], record.id)
         return stored
+
+    @staticmethod
+    def _too_many(folder: Folder, record: SessionRecord, keys: list[str], more: int) -> list[str]:
+        """The oldest keys that a session can do without: a chat goes through many conversations, a conversation many tabs."""
+        plans = {folder.hashed(plan_key(plan.path)) for plan in record.plans}
+        others = [key for key in dict.fromkeys(keys) if key not in plans]
+        return others[:max(0, len(others) + more - MOST_KEYS)]
 
     def _is_held_elsewhere(self, folder: Folder, hashed: str) -> bool:
         found = self._writer.follow(folder, hashed)
@@ -271,15 +305,15 @@ class Arrival:
     def begin(self, record: SessionRecord) -> Owned:
         """Store the first record of this place, then its keys.
 
-        A conversation without a message may still be left for another one: which it is, is learnt at the first turn.
+        A conversation of a CLI without a message may still be left for another one: which it is, is learnt at the first turn.
         """
         folder = self._writer.folder
         try:
-            kin = self._kin_of(self.place.conversation) if self.place.conversation else None
-            if kin is not None and not kin.fresh and kin.kind != "unreadable":
+            kin = self._kin_of(self.place.conversation) if self.place.process and self.place.conversation else None
+            if self.place.process is None or (kin is not None and not kin.fresh and kin.kind != "unreadable"):
                 return self._bind(Owned(folder, record))
-            keys = (folder.hashed(self.place.process.key),) if self.place.process else ()
-            begun = replace(record, holder=self.place.process, keys=keys, begun_in=self._here(folder))
+            begun = replace(record, holder=self.place.process, keys=(folder.hashed(self.place.process.key),),
+                            begun_in=self._here(folder))
             return self._store(Owned(folder, record), begun)
         except StateError:
             self._writer.drop_record(folder, record.id)
@@ -297,7 +331,7 @@ class Arrival:
         folder = owned.folder
         if record != owned.record or not os.path.exists(folder.record_path(record.id)):
             self._writer.put_record(folder, record)
-        optional = set(owned.record.keys) - {folder.hashed(key) for key in keys_of(self.place)}
+        optional = set(owned.record.keys) - {folder.hashed(key) for key in self.place.keys}
         for hashed in record.keys:
             if self._writer.pointed_to(folder, hashed) != record.id:
                 with suppress(StateError) if hashed in optional else nullcontext():
@@ -314,15 +348,16 @@ class Arrival:
         return stored
 
     def park(self, owned: Owned) -> None:
-        """Take the record from its process; it waits for its conversation. One without a conversation goes."""
+        """Take the record from its process or tab; it waits for its conversation. One without a conversation goes."""
         folder, record = owned.folder, owned.record
         if not record.conversation:
             self.clear(owned)
             return
-        own = folder.hashed(record.holder.key) if record.holder else ""
+        own = folder.hashed(self.place.carrier)
         free = [record.conversation] if self._writer.pointed_to(folder, record.conversation) is None else []
         keys = tuple(dict.fromkeys(key for key in (*record.keys, *free) if key != own))
-        self._store(owned, replace(record, holder=None, unresolved=False, keys=keys))
+        holder = None if self.place.process else record.holder
+        self._store(owned, replace(record, holder=holder, unresolved=False, keys=keys))
         self._drop_keys(folder, [own], record.id)
 
     def clear(self, owned: Owned) -> bool:
@@ -342,7 +377,7 @@ class Arrival:
         """Remove the damaged records of this place, and its keys that are damaged or lead to one; whether it is free of them."""
         free = True
         for folder in self._writer.folders:
-            for hashed in (folder.hashed(key) for key in keys_of(self.place)):
+            for hashed in (folder.hashed(key) for key in self.place.keys):
                 if isinstance(self._writer.follow(folder, hashed), Damaged):
                     record_id = self._writer.pointed_to(folder, hashed)
                     if record_id:

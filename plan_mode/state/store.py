@@ -119,6 +119,16 @@ class Store:
         path = folder.record_path(record_id)
         return cast("Found", self._read(path, lambda text: from_text(text, path)))
 
+    def records(self) -> list[SessionRecord | Damaged]:
+        """All records there are, for people to look at. Raises StateError when the folder can't be read."""
+        found: list[SessionRecord | Damaged] = []
+        for folder in self.folders():
+            for name in sorted(os.listdir(folder.path)):
+                each = self.load(folder, name[:-5]) if name.endswith(".json") else None
+                if each is not None:
+                    found.append(each)
+        return found
+
     def _read(self, path: str, parse: Callable[[str], Any]) -> Any:
         """What is in a file, None where there is none. What is there and can't be read is damaged, as is no plain file."""
         try:

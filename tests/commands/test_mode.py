@@ -96,7 +96,7 @@ def test_refused_where_it_couldnt_be_enforced(line: str, machine: Machine, monke
     cli = machine.cli()
     cli.cli._single_query_mode = True
     assert cli.type(line) == ("Nothing was turned on. There is no interactive CLI in this process, so nobody could approve a "
-                              "plan. Use the classic CLI: hermes chat --cli.")
+                              "plan. Use the classic CLI (hermes chat --cli), the TUI, Desktop or a chat.")
     assert not machine.files()
 
 

@@ -174,7 +174,8 @@ def no_folder(machine: Machine) -> str:
 def a_bound_session(machine: Machine) -> str:
     os.environ["HERMES_PLUGIN_HOST_PROCESS"] = "1"
     return ("Nothing was turned on. This plugin runs in a process of its own (plugins.isolation: host), where it can't see whose "
-            "command this is. Remove plugins.isolation from config.yaml for plan-mode.")
+            "command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the machine itself, "
+            "hermes plan-mode off <record id> always works.")
 
 
 def the_codex_runtime(machine: Machine) -> str:
@@ -226,7 +227,7 @@ def test_on_where_files_are_on_another_machine(machine: Machine) -> None:
 
 
 def test_too_many_sessions(cli: Cli, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plan_mode.commands.guards.MOST_RECORDS", 2)
+    monkeypatch.setattr("plan_mode.entry.MOST_RECORDS", 2)
     others = [machine.cli(c) for c in "BC"]
     for other in others:
         other.type("/planmode on")
@@ -247,8 +248,10 @@ def test_status_while_planning(planning: Cli, machine: Machine) -> None:
     text = planning.type("/planmode status")
     since = re.search(r"since (.*)\.\n", text)
     assert since
+    [record] = machine.files("*.json")
     assert text == (
-        f"Plan mode is on since {since[1]}.\nPlans: {machine.plans}\n  {NAME}  {clock(1_000_000)}  17 bytes  {DIGEST}\n"
+        f"Plan mode is on since {since[1]}.\nRecord: {record.stem}\nPlans: {machine.plans}\n"
+        f"  {NAME}  {clock(1_000_000)}  17 bytes  {DIGEST}\n"
         f"{NOTES}{DECIDE}")
 
 
@@ -273,14 +276,15 @@ def test_status_names_what_isnt_covered(machine: Machine) -> None:
     os.environ["HERMES_PLUGIN_HOST_PROCESS"] = "1"
     try:
         assert machine.cli().type("/planmode") == "\n".join([
-            "No mode is active in this session.",
+            "Which session this is can't be told here, so neither can its mode.",
             "Note: setting ignored: after_approval must be the slug of a mode; it is 7 and counts as not set.",
-            "Note: plan mode can't be turned on here. This plugin runs in a process of its own (plugins.isolation: host), "
-            "where it can't see whose command this is.",
-            "Note: the model runs in the Codex app server, whose own tools are not blocked; remove model.openai_runtime from "
-            "config.yaml.",
+            "Note: plan mode can't be turned on or off here. This plugin runs in a process of its own (plugins.isolation: host), "
+            "where it can't see whose command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the "
+            "machine itself, hermes plan-mode off <record id> always works.",
+            "Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
+            "model.openai_runtime from config.yaml and start Hermes again.",
             "Note: the file tools work on another machine; plan files can't be written.",
-            *NOTES.splitlines()[1:], "Next: /planmode on [task]"])
+            *NOTES.splitlines()[1:], "Next: as the note says"])
     finally:
         del os.environ["HERMES_PLUGIN_HOST_PROCESS"]
 
@@ -696,29 +700,24 @@ def test_what_is_known_after_every_command(cli: Cli, machine: Machine, monkeypat
 
 # -- where others are served
 
-def test_in_a_server_only_the_conversation_counts(planning: Cli, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A CLI's conversation, opened in a tab: nothing of it may fall upon the other tabs of that process."""
+def test_a_clis_conversation_opened_in_a_tab(planning: Cli, machine: Machine) -> None:
+    """Nothing of it falls upon the other tabs of that process, and every command works there."""
     planning.exit()
-    server = machine.cli("")
-    server.context._manager._cli_ref = None
-    bound = {"HERMES_SESSION_KEY": "A"}
-    monkeypatch.setattr("plan_mode.host.session.bound", lambda name: bound.get(name, ""))
-    assert server.asked("terminal", conversation="A")
+    server = machine.server()
+    tab, other = server.tab("A", "T1"), server.tab("B", "T2")
+    assert tab.restricted
     for line in ("/planmode status", "/planmode show", "/planmode on"):
-        server.type(line)
-        assert not server.asked("terminal", conversation="another tab's")
-    assert server.type("/planmode on").startswith("Nothing was turned on. This is a session of a server")
-    path = machine.plans / "from-the-tab.md"
-    assert server.call("write_file", {"path": str(path), "content": "# Tab\n"}, conversation="A")["success"]
-    assert not server.asked("terminal", conversation="another tab's")
-    assert "from-the-tab.md" in server.type("/planmode status")
-    assert server.type("/planmode off").startswith("Plan mode is off")
-    assert not server.asked("terminal", conversation="A")
+        tab.type(line)
+        assert not other.restricted
+    tab.write_plan("from-the-tab.md", "# Tab\n")
+    assert not other.restricted
+    assert "from-the-tab.md" in tab.type("/planmode status")
+    assert tab.type("/planmode off").startswith("Plan mode is off")
+    assert not tab.restricted
 
 
-def test_a_job_that_engages_a_session_in_the_cli_locks_nobody_out(planning: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
-    bound = {"HERMES_SESSION_KEY": "a job's"}
-    monkeypatch.setattr("plan_mode.host.session.bound", lambda name: bound.get(name, ""))
+def test_a_job_that_engages_a_session_in_the_cli_locks_nobody_out(planning: Cli) -> None:
+    planning.bound = {"session_key": "a job's", "platform": "telegram"}
     assert planning.restricted
     assert planning.type("/planmode").startswith("Plan mode is on since ")
     assert planning.asked("terminal", conversation="child")

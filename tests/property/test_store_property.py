@@ -16,7 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from plan_mode.state.expiry import sweep
-from plan_mode.state.sessions import Place, look
+from plan_mode.state.identity import Place
+from plan_mode.state.sessions import look
 from tests.fake_host import Cli, Machine
 from tests.fixtures import write_without_fsync
 

@@ -122,7 +122,7 @@ def told_by(machine: Machine, action: str) -> Cli:
 def found_by(cli: Cli) -> list[list[Any]]:
     """Mode, task, feedback, whether an approval is owed, and number of plans, for every record that speaks for a CLI."""
     with cli.acting():
-        found = look(cli.desk.store, cli.desk.command_place())
+        found = look(cli.desk.store, cli.desk.here("", "").place)
     return [[each.mode, each.owed.task, each.owed.feedback, bool(each.owed.approved), len(each.plans)]
             if isinstance(each, SessionRecord) else [each.reason] for each in found]
 

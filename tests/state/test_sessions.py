@@ -15,6 +15,7 @@ import pytest
 from plan_mode.errors import StateError
 from plan_mode.state import expiry, sessions, store
 from plan_mode.state.expiry import sweep
+from plan_mode.state.identity import Place
 from plan_mode.state.process import ProcessId
 from plan_mode.state.record import Damaged, Owed, PlanFile, SessionRecord, Told, new_id
 from plan_mode.state.sessions import (
@@ -22,8 +23,6 @@ from plan_mode.state.sessions import (
     Arrival,
     Kin,
     Owned,
-    Place,
-    keys_of,
     kindred,
     look,
     selected,
@@ -141,7 +140,7 @@ def test_a_conversation_with_messages_is_known_at_once(world: World) -> None:
     assert begun.conversation == world.folder.hashed("id:A")
     world.alive[ONE] = False
     assert world.turn(TWO, "A") == replace(begun, holder=TWO, owed=Owed(restored=True),
-                                           keys=(world.folder.hashed("id:A"), world.folder.hashed(TWO.key)))
+                                           keys=(world.folder.hashed(TWO.key), world.folder.hashed("id:A")))
 
 
 @pytest.mark.parametrize("kin", [UNREADABLE, FRESH])
@@ -599,10 +598,10 @@ def test_nobody_is_asked_while_there_is_no_record(world: World) -> None:
 
 
 def test_keys_of_a_place() -> None:
-    assert keys_of(Place(ONE, "A")) == (ONE.key, "id:A")
-    assert keys_of(Place(None, "A")) == ("id:A",)
-    assert keys_of(Place(ONE, "")) == (ONE.key,)
-    assert keys_of(Place(None, "")) == ()
+    assert Place(ONE, "A").keys == (ONE.key, "id:A")
+    assert Place(None, "A").keys == ("id:A",)
+    assert Place(ONE, "").keys == (ONE.key,)
+    assert Place(None, "").keys == ()
 
 
 # -- damage

@@ -8,6 +8,7 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[3]
 VENVS_VARIABLE = "PLAN_MODE_VENVS"
+_SHIM = Path(__file__).resolve().parent / "shims" / "path_in_builtins"
 
 #: Every host the acceptance tests run on, newest first.
 HOSTS = ("0.22", "0.19")
@@ -42,6 +43,12 @@ class Host:
     @property
     def python(self) -> str:
         return str(self.venv / "bin" / "python")
+
+    @property
+    def shim(self) -> Path | None:
+        """The folder to put on PYTHONPATH so that all of this host starts, if it needs one."""
+        pattern = "lib/python3.1[123]/site-packages/tui_gateway/methods_onboarding.py"
+        return _SHIM if any(self.venv.glob(pattern)) else None
 
 
 def find_host(version: str) -> Host:

@@ -9,6 +9,10 @@ from pathlib import Path
 from .hosts import REPOSITORY
 
 PLAN_MODE = "plan-mode"
+PROBE = "probe"
+LABCHAT = "labchat"
+FIXTURES = (PROBE, LABCHAT)
+_FIXTURES = Path(__file__).resolve().parent / "fixtures"
 CHECKOUT_VARIABLE = "PLAN_MODE_PLUGIN_DIR"
 
 #: What a checkout holds and a clone doesn't.
@@ -41,6 +45,11 @@ def install_checkout(plugins: Path) -> Path:
     """Copy plan-mode below ``plugins`` as a clone would put it there; return its folder."""
     # Hermes loads nothing from a folder whose name isn't the manifest's.
     return Path(shutil.copytree(checkout(), plugins / PLAN_MODE, ignore=_NOT_IN_GIT))
+
+
+def install_fixture(plugins: Path, name: str) -> Path:
+    """Copy a plugin from ``fixtures`` below ``plugins``; return its folder."""
+    return Path(shutil.copytree(_FIXTURES / name, plugins / name, ignore=_NOT_IN_GIT))
 
 
 def install_source(plugins: Path, name: str, source: str) -> Path:

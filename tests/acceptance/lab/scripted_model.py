@@ -20,19 +20,47 @@ from pathlib import Path
 from typing import Any, Literal
 
 from .chat_wire import Answer, Call, completion, event_stream
+from .waiting import wait_until
 
 Message = Mapping[str, Any]
 
 _MARKERS = (re.compile(r"#S:([A-Za-z0-9_.-]+)"), re.compile(r"#K:([A-Za-z0-9_.-]+)"))
 
 
+class Gate:
+    """Holds a step of the model back, so that a test can do something in the middle of a turn.
+
+    The step is answered after ``release``; or after ``seconds``, lest a failed test leave it open.
+    """
+
+    def __init__(self, seconds: float = 120.0) -> None:
+        self._seconds = seconds
+        self._reached, self._released = threading.Event(), threading.Event()
+
+    def wait_reached(self, seconds: float = 90.0) -> None:
+        """Wait until the model was asked for the step; raises TimedOut."""
+        wait_until(self._reached.is_set, seconds, "request for the held step")
+
+    def release(self) -> None:
+        self._released.set()
+
+    def pass_through(self) -> None:
+        """Used by the model: come to the gate and wait until it opens."""
+        self._reached.set()
+        self._released.wait(self._seconds)
+
+
 @dataclass(frozen=True)
 class Step:
-    """What the model does once: says ``text``, makes ``calls``, after ``delay`` seconds."""
+    """What the model does once: says ``text``, makes ``calls``, after ``delay`` seconds.
+
+    With a ``gate`` it does so when the test lets it.
+    """
 
     text: str = ""
     calls: Sequence[Call] = ()
     delay: float = 0.0
+    gate: Gate | None = None
 
 
 #: A step, or a function from the request's messages to a step.
@@ -87,6 +115,11 @@ class Request:
                 tool, arguments = calls[message["tool_call_id"]]
                 results.append(ToolResult(tool, arguments, text_of(message)))
         return results
+
+
+def last_words(script: str) -> str:
+    """Return what a script of Lab.script ends with."""
+    return f"DONE-{script}"
 
 
 def text_of(message: Message) -> str:
@@ -175,6 +208,8 @@ class ScriptedModel:
             self.requests.append(request)
             number = len(self.requests)
         played = self._play(script, step, messages)
+        if played.gate:
+            played.gate.pass_through()
         time.sleep(played.delay)
         return Answer(number, str(body.get("model") or self.name), played.text, played.calls)
 

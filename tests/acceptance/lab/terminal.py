@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from .screen import Screen
+from .waiting import wait_until
 
 T = TypeVar("T")
 
@@ -25,17 +26,6 @@ _POLL = 0.05
 # A session leader that opens a terminal gets it as its controlling one. Done by a shell, because
 # code between fork and exec isn't safe in a process with threads.
 _TAKE_TERMINAL = 'exec "$@" <>"$0" >&0 2>&1'
-
-
-class TimedOut(TimeoutError):
-    """What was waited for didn't come.
-
-    Attributes: ``what`` was waited for, ``why`` it ended, and ``screen``, the newest lines.
-    """
-
-    def __init__(self, what: str, why: str, screen: str) -> None:
-        self.what, self.why, self.screen = what, why, screen
-        super().__init__(f"no {what}: {why}; the screen:\n{screen}")
 
 
 class Terminal:
@@ -102,16 +92,14 @@ class Terminal:
 
         Raises TimedOut after that many seconds, or once the program is gone.
         """
-        end = time.monotonic() + seconds
-        while True:
-            gone = self.exit_code is not None and (not self._reader.is_alive() or self.quiet(1.0))
-            if value := condition():
-                return value
-            if gone or time.monotonic() > end:
-                break
-            time.sleep(_POLL)
-        why = f"exit code {self.exit_code}" if gone else f"not in {seconds:g} s"
-        raise TimedOut(what, why, "\n".join(self.lines[-60:]))
+        return wait_until(condition, seconds, what, over=self._over, screen=self._newest)
+
+    def _over(self) -> str:
+        gone = self.exit_code is not None and (not self._reader.is_alive() or self.quiet(1.0))
+        return f"exit code {self.exit_code}" if gone else ""
+
+    def _newest(self) -> str:
+        return "\n".join(self.lines[-60:])
 
     def wait_exit(self, seconds: float) -> int:
         """Wait for the end of the program and return its exit code."""

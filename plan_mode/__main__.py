@@ -1,0 +1,6 @@
+"""``python -m plan_mode``."""
+
+from .cli import main
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,160 @@
+"""Turning a mode on at a place, by whichever door: a command, Hermes' own /plan, a message in a running turn, a setting.
+
+Every way in goes through here, so that every way in refuses for the same reasons. Raises Refusal and StateError.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from . import facts, plans, transitions
+from .controller import Desk, Here
+from .errors import Refusal
+from .host import lineage, workspace
+from .host.home import home
+from .modes.builtin import PLAN
+from .state.expiry import sweep
+from .state.identity import conversation_key
+from .state.record import Damaged, SessionRecord, blank, new_id
+from .state.sessions import Arrival, Owned
+from .state.store import MOST_RECORDS, Folder, Writer
+from .text import shorten
+from .transitions import Enter, Situation, Switch
+
+MOST_OF_A_TEXT: Final = 4000
+"""Characters of a task or of feedback that reach the model."""
+
+_DAY: Final = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """The record of a session that is in plan mode now, and where it came from."""
+
+    record: SessionRecord
+    was: Situation
+
+
+def enter_plan(desk: Desk, here: Here, task: str = "") -> Entered:
+    """Plan mode on, for whoever is at this place."""
+    refuse_where_unenforced(desk, here)
+    with desk.arriving(here.place, create=True) as (arrival, writer):
+        found = desk.session(arrival)
+        if isinstance(found, Damaged):
+            raise Refusal("state-damaged", f"Plan mode can't be turned on here, because {found.reason}.",
+                          "Type /planmode off to remove that file, then /planmode on.")
+        refuse_unresolved(found)
+        entered = _planning(desk, here, writer, found, task)
+        if found is None:
+            make_room(writer, desk.settings().keep_days)
+        if found is None or entered.record != found.record:
+            desk.commit(arrival, found, entered.record)
+    return entered
+
+
+def _planning(desk: Desk, here: Here, writer: Writer, found: Owned | None, task: str) -> Entered:
+    record = found.record if found else blank()
+    was = transitions.situation(record)
+    remote = workspace.works_remotely(desk.backend)
+    kept = was in ("plan", "lockdown") and record.mode == PLAN.slug
+    root = record.plan_root if kept else plan_root(here, remote)
+    owner = here.owner(found.folder if found else writer.folder)
+    event = Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT), owner)
+    return Entered(transitions.apply(record, event), was)
+
+
+def switch(desk: Desk, here: Here, slug: str) -> SessionRecord:
+    """Another mode than plan on, for whoever is at this place."""
+    refuse_where_unenforced(desk, here)
+    with desk.arriving(here.place, create=True) as (arrival, writer):
+        found = desk.session(arrival)
+        if isinstance(found, Damaged):
+            raise Refusal("state-damaged", f"The mode can't be changed, because {found.reason}.", "Type /mode off first.")
+        refuse_unresolved(found)
+        if found is not None:
+            refuse_others(desk, here, found)
+        record = found.record if found else blank()
+        owner = here.owner(found.folder if found else writer.folder)
+        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner))
+        if found is None:
+            make_room(writer, desk.settings().keep_days)
+        desk.commit(arrival, found, switched)
+    return switched
+
+
+def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -> SessionRecord:
+    """The record of a new session that starts in the operator's default mode, stored."""
+    slug = desk.default_of(here.place)
+    make_room(writer, desk.settings().keep_days)
+    if slug == PLAN.slug:
+        record = _planning(desk, here, writer, None, "").record
+    else:
+        record = transitions.apply(blank(), Switch(slug, time.time(), new_id()))
+    desk.commit(arrival, None, record)
+    return record
+
+
+def plan_root(here: Here, remote: bool) -> str:
+    """The plan directory of a session that begins to plan here, made; "" where files lie on another machine."""
+    if remote:
+        return ""
+    root = plans.fix_plan_directory(workspace.session_cwd(in_cli=here.place.process is not None))
+    place = facts.protector_of(os.path.join(root, "plan.md"), home(), root)
+    if place:
+        raise Refusal("protected", f"The plan directory {root} would lie in {place}, which no restricted mode may write.",
+                      "Set terminal.cwd in config.yaml to another folder and start Hermes again.")
+    return root
+
+
+# -- refusals
+
+
+def refuse_nowhere(here: Here) -> None:
+    """Raise Refusal where it isn't known whose session a change would concern."""
+    if here.refusal is not None:
+        raise Refusal(here.refusal.rule, f"Nothing was changed. {here.refusal.reason}", here.refusal.hint)
+
+
+def refuse_where_unenforced(desk: Desk, here: Here) -> None:
+    """Raise Refusal where a mode could be turned on but not be enforced."""
+    if here.refusal is not None:
+        raise Refusal(here.refusal.rule, f"Nothing was turned on. {here.refusal.reason}", here.refusal.hint)
+    if desk.bypassed():
+        raise Refusal("codex-runtime",
+                      "Nothing was turned on. The model runs in the Codex app server, whose own tools no plugin sees.",
+                      "Remove model.openai_runtime from config.yaml, start Hermes again and type /planmode on.")
+
+
+def refuse_unresolved(found: Owned | None) -> None:
+    """Raise Refusal while it isn't known which session this conversation continues."""
+    if found is not None and found.record.unresolved:
+        raise Refusal("unresolved",
+                      "Where this conversation came from can't be read from the host's session store, so nothing was changed.",
+                      "Its ancestor's mode holds until then; /planmode off leaves it.")
+
+
+def refuse_others(desk: Desk, here: Here, owned: Owned) -> None:
+    """Raise Refusal where only who turned the mode on may leave it, and somebody else types."""
+    owner = owned.record.owner
+    if owner and owner != here.owner(owned.folder) and desk.settings().owner_only:
+        raise Refusal("not-owner", "Only the user who turned this mode on can leave it (setting owner_only).",
+                      f"The operator can, on the machine itself: hermes plan-mode off {owned.record.id}")
+
+
+def make_room(writer: Writer, keep_days: int) -> None:
+    """Remove what may go; raise Refusal when there are still too many sessions.
+
+    What the host doesn't list any more is looked for only then, since that reads its whole session store.
+    """
+    oldest = time.time() - keep_days * _DAY
+    if sweep(writer, oldest) >= MOST_RECORDS and sweep(writer, oldest, _listed) >= MOST_RECORDS:
+        raise Refusal("too-many", f"Nothing was turned on: {MOST_RECORDS} sessions are in modes already.",
+                      "Leave some with /planmode off.")
+
+
+def _listed(folder: Folder) -> frozenset[str] | None:
+    conversations = lineage.all_conversations()
+    return None if conversations is None else frozenset(folder.hashed(conversation_key(each)) for each in conversations)

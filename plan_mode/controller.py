@@ -70,23 +70,25 @@ class Desk:
     def surface(self) -> Surface:
         """The facts that decide whose call or turn this is."""
         bound = session.bound()
-        tab, key = bound["tab_id"], bound["session_key"]
+        tab, key = bound.tab_id, bound.session_key
+        cli = session.interactive_cli(self.manager)
+        alone = not (cli or key or tab)  # the rest is asked only where nothing better tells
         return Surface(
             process=current_process(),
             session_key=key,
             tab_id=tab,
             tabs_key=session.key_of_tab(tab) if tab else "",
-            platform=bound["platform"],
-            source=bound["source"],
-            profile=bound["profile"],
-            user=bound["user"],
-            cron=bool(bound["cron"]),
-            engaged=session.was_engaged(),
+            platform=bound.platform,
+            source=bound.source,
+            profile=bound.profile,
+            user=bound.user,
+            cron=bool(bound.cron),
+            engaged=alone and session.was_engaged(),
             isolated=session.is_isolated(),
-            gateway_runner=session.runs_gateway(),
-            gateway_environment=session.serves_other_sessions(),
+            gateway_runner=alone and session.runs_gateway(),
+            gateway_environment=alone and session.serves_other_sessions(),
             slash_worker=session.is_slash_worker(),
-            interactive_cli=session.interactive_cli(self.manager),
+            interactive_cli=cli,
         )
 
     def place(self, conversation: object) -> Place:
@@ -97,8 +99,8 @@ class Desk:
         """Where a person has typed that command. What a chat sent in this task is taken by its handler, once."""
         facts, sent = self.surface(), session.take_message(command, arguments)
         if sent is not None and not facts.session_key and not facts.interactive_cli:
-            facts = replace(facts, session_key=sent.session_key, platform=sent.platform, user=sent.user)
-        facts = replace(facts, own_profile=profile.own_profile(self.manager))
+            facts = facts._replace(session_key=sent.session_key, platform=sent.platform, user=sent.user)
+        facts = facts._replace(own_profile=profile.own_profile(self.manager))
         return Here(facts, place_of(facts, self._conversation_of(facts)), no_session(facts))
 
     def _conversation_of(self, facts: Surface) -> str:
@@ -109,7 +111,7 @@ class Desk:
 
     def here_of(self, facts: Surface, conversation: str) -> Here:
         """The same for a turn that brings a command."""
-        facts = replace(facts, own_profile=profile.own_profile(self.manager))
+        facts = facts._replace(own_profile=profile.own_profile(self.manager))
         return Here(facts, place_of(facts, conversation), no_session(facts))
 
     def adopt(self, child: object, parent: object) -> None:

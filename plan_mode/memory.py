@@ -23,15 +23,15 @@ class Memory:
     """Where the records lie that speak for a conversation as well: its parent's place, an ancestor of unreadable kind."""
     senders: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Who sent the last command of a chat, and which, by session key."""
-    heard: dict[str, None] = field(default_factory=dict)
-    """Commands that were read in the messages of a running turn, by digest."""
+    heard: dict[str, str] = field(default_factory=dict)
+    """The digest of the last command that was read in the messages of a running turn, by conversation."""
     unsaid: dict[str, str] = field(default_factory=dict)
     """What the person must read below the answer of this turn, by conversation."""
     left: dict[str, SessionRecord | None] = field(default_factory=dict)
     """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
     and files that are damaged and can't be removed, by path."""
     parted: dict[str, None] = field(default_factory=dict)
-    """Conversations that were left while nothing could be stored: they inherit nothing any more."""
+    """Names of places that were left while nothing could be stored: neither a lineage nor a default mode counts there."""
     taken: dict[str, tuple[SessionRecord, SessionRecord]] = field(default_factory=dict)
     """Records whose notices were handed out without being stored: as on disk, and as they should be."""
     expected: dict[str, Wrote] = field(default_factory=dict)
@@ -43,7 +43,8 @@ class Memory:
 
     @staticmethod
     def keep(known: dict[Any, Any], key: Any, value: Any = None) -> None:
-        """Remember one thing more, and forget the oldest ones. Other threads may do the same."""
+        """Remember one thing more as the newest, and forget the oldest ones. Other threads may do the same."""
+        known.pop(key, None)
         for oldest in list(known)[:max(0, len(known) + 1 - _MOST_REMEMBERED)]:
             known.pop(oldest, None)
         known[key] = value

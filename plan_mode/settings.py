@@ -166,7 +166,7 @@ class OfConfig(Generic[T]):
     """What ``make`` makes of config.yaml, made again when that is another file than last time.
 
     What isn't ``lasting`` (a file that couldn't be read for a moment) is never remembered: what was known before goes on
-    to count, ``otherwise`` where nothing was, and the next call asks again.
+    to count, ``otherwise`` where nothing was, and the next call asks again. Never raises.
     """
 
     def __init__(self, home: Callable[[], str], make: Callable[[], T | None], otherwise: T,
@@ -175,7 +175,10 @@ class OfConfig(Generic[T]):
         self._known: dict[str, tuple[tuple[int, ...], T]] = {}
 
     def __call__(self) -> T:
-        path = os.path.join(self._home(), "config.yaml")
+        try:
+            path = os.path.join(self._home(), "config.yaml")
+        except Exception:  # the host can't say where its home is
+            return self._otherwise
         try:
             status = os.stat(path)
             identity: tuple[int, ...] = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)

@@ -31,7 +31,8 @@ _FOREIGN = re.compile(r"(HERMES|TERMINAL)_")
 class Machine:
     """A home, a project, and the CLI processes that share them.
 
-    ``kin`` is what the host's session store would tell, ``config`` its merged configuration (None: can't be read).
+    ``kin`` is what the host's session store would tell, ``config`` its merged configuration (None: can't be read);
+    ``isolated``: the host runs plugins in a process of their own.
     """
 
     def __init__(self, root: Path) -> None:
@@ -44,6 +45,7 @@ class Machine:
         self.used: set[str] = set()
         self.alive: set[ProcessId] = set()
         self.config: dict[str, Any] | None = None
+        self.isolated = False
         self._pids = itertools.count(4_200_001)  # above the highest pid of a system
         for folder in (self.home, self.work):
             folder.mkdir(parents=True)
@@ -58,6 +60,7 @@ class Machine:
         patch.chdir(self.work)
         patch.setattr(lineage, "parentage", self.parentage)
         patch.setattr(session, "bound", lambda: session.NOTHING_BOUND)
+        patch.setattr(session, "is_isolated", lambda: self.isolated)
         for module in (sessions, expiry):
             patch.setattr(module, "is_alive", lambda process: process in self.alive)
         patch.setattr(capabilities, "read_config", lambda: self.config)
@@ -148,7 +151,7 @@ class Cli:
     def acting(self) -> Iterator[None]:
         """While this lasts, this Python process is that CLI."""
         real, process_module._identify = process_module._identify, lambda pid: self.process
-        unbound, session.bound = session.bound, lambda: {**session.NOTHING_BOUND, **self.bound}
+        unbound, session.bound = session.bound, lambda: session.NOTHING_BOUND._replace(**self.bound)
         alone, session.serves_other_sessions = session.serves_other_sessions, lambda: self.serves_others
         try:
             yield

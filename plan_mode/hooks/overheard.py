@@ -55,6 +55,7 @@ class Overheard:
 
     def in_message(self, here: Here, user_message: object) -> str:
         """What the model must read of a command in the turn's own message, beside the notice of a mode that it entered."""
+        self._desk.memory.heard.pop(here.place.conversation, None)
         typed = command_in(user_message)
         if typed is not None:
             return self._obey(here, typed)
@@ -66,9 +67,10 @@ class Overheard:
         """A command among the messages that came while the turn ran, once. Never raises; without one nothing is changed."""
         try:
             row, typed = _newest_words(request)
-            if row is None or typed is None or not self._is_new(session_id, request, typed):
+            conversation = session_id if isinstance(session_id, str) else ""
+            if row is None or typed is None or not self._is_new(conversation, request, typed):
                 return None
-            here = self._desk.here_of(self._desk.surface(), str(session_id or ""))
+            here = self._desk.here_of(self._desk.surface(), conversation)
             said = self._obey(here, typed) or notices.reminder(self._desk.standing(here.place))
             _append(row, said)
         except Exception:
@@ -81,12 +83,13 @@ class Overheard:
         unsaid = self._desk.memory.unsaid.pop(session_id, "") if isinstance(session_id, str) else ""
         return f"{response_text}\n\n{unsaid}" if unsaid and isinstance(response_text, str) else None
 
-    def _is_new(self, session_id: object, request: Mapping[str, Any], typed: Typed) -> bool:
-        rows = len(_rows(request))
-        digest = hashlib.sha256(f"{session_id}\0{rows}\0{typed.text}".encode("utf-8", "surrogatepass")).hexdigest()
-        if digest in self._desk.memory.heard:
+    def _is_new(self, conversation: str, request: Mapping[str, Any], typed: Typed) -> bool:
+        """Whether this turn hasn't read it yet: each later request of the turn holds the same message again."""
+        heard = self._desk.memory.heard
+        digest = hashlib.sha256(f"{len(_rows(request))}\0{typed.text}".encode("utf-8", "surrogatepass")).hexdigest()
+        if heard.get(conversation) == digest:
             return False
-        self._desk.memory.keep(self._desk.memory.heard, digest)
+        self._desk.memory.keep(heard, conversation, digest)
         return True
 
     def _obey(self, here: Here, typed: Typed) -> str:

@@ -7,38 +7,63 @@ import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from .seams import seam
 
-VARIABLES: Final = MappingProxyType({
-    "session_key": "HERMES_SESSION_KEY",
-    "tab_id": "HERMES_UI_SESSION_ID",
-    "platform": "HERMES_SESSION_PLATFORM",
-    "source": "HERMES_SESSION_SOURCE",
-    "profile": "HERMES_SESSION_PROFILE",
-    "user": "HERMES_SESSION_USER_ID",
-    "cron": "HERMES_CRON_SESSION",
-})
-"""What the host binds in the context of a session; HERMES_SESSION_ID is never read, since it may be another chat's."""
 
-NOTHING_BOUND: Final = MappingProxyType(dict.fromkeys(VARIABLES, ""))
+class Bound(NamedTuple):
+    """What the host binds in the context of a session; "" where it doesn't."""
+
+    session_key: str = ""
+    tab_id: str = ""
+    platform: str = ""
+    source: str = ""
+    profile: str = ""
+    user: str = ""
+    cron: str = ""
 
 
-def bound() -> Mapping[str, str]:
-    """The session variables that are bound in this context; "" where one isn't. ``os.environ`` never counts."""
-    variables = seam("bound_session")
-    if variables is None:
+VARIABLES: Final = Bound(
+    "HERMES_SESSION_KEY", "HERMES_UI_SESSION_ID", "HERMES_SESSION_PLATFORM", "HERMES_SESSION_SOURCE", "HERMES_SESSION_PROFILE",
+    "HERMES_SESSION_USER_ID", "HERMES_CRON_SESSION")
+"""The host's names for them. HERMES_SESSION_ID is never read, since it may be another chat's."""
+
+NOTHING_BOUND: Final = Bound()
+
+
+class _Variables:
+    """The host's variables in our order. Looked up once for as long as its table is the same: this runs at every call."""
+
+    def __init__(self) -> None:
+        self._table: Any = None
+        self._found: list[Any] = []
+
+    def __call__(self) -> list[Any]:
+        table = seam("bound_session")
+        if table is not self._table:
+            self._found = [table.get(name) for name in VARIABLES] if isinstance(table, Mapping) else []
+            self._table = table
+        return self._found
+
+
+_variables: Final = _Variables()
+
+
+def bound() -> Bound:
+    """The session variables that are bound in this context. ``os.environ`` never counts."""
+    variables = _variables()
+    if not variables:
         return NOTHING_BOUND
-    found: dict[str, str] = {}
-    for fact, name in VARIABLES.items():
-        try:
-            value = variables[name].get("")
-        except (TypeError, KeyError, LookupError, AttributeError):
-            value = ""
-        found[fact] = value if isinstance(value, str) else ""
-    return found
+    try:
+        values = [variable.get("") if variable is not None else "" for variable in variables]
+    except Exception:  # variables of another kind
+        return NOTHING_BOUND
+    return Bound(*[value if type(value) is str else "" for value in values])
+
+
+_ISOLATED: Final = bool(os.environ.get("HERMES_PLUGIN_HOST_PROCESS"))
+"""Read once: the child process is started with it, and reading the environment at every call costs more than all else here."""
 
 
 def was_engaged() -> bool:
@@ -133,18 +158,14 @@ def runs_gateway() -> bool:
 
 def is_slash_worker() -> bool:
     """Whether this process is the TUI's helper for slash commands."""
-    return _main_module() == "tui_gateway.slash_worker"
+    spec = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return spec is not None and getattr(spec, "name", "") == "tui_gateway.slash_worker"
 
 
 def is_isolated() -> bool:
     """Whether the host runs this plugin in a child process."""
-    return bool(os.environ.get("HERMES_PLUGIN_HOST_PROCESS"))
+    return _ISOLATED
 
 
 def serves_other_sessions() -> bool:
     return bool(os.environ.get("HERMES_GATEWAY_SESSION"))
-
-
-def _main_module() -> str:
-    main: Any = sys.modules.get("__main__")
-    return getattr(getattr(main, "__spec__", None), "name", "") or ""

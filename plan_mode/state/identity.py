@@ -7,19 +7,21 @@ environment is inherited by every child process and counts for nothing but suspi
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from .process import ProcessId
 
 CRON: Final = "cron"
 CLI: Final = "cli"
 ONE_SHOT: Final = "one-shot"
+_SCHEDULED: Final = "cron_"
+"""How the host begins the ids of scheduled runs: an older one puts no mark into their context."""
+
 _STATELESS: Final = frozenset({"api_server", "webhook", "msgraph_webhook"})
 
 
-@dataclass(frozen=True, slots=True)
-class Surface:
+class Surface(NamedTuple):
     """What the host tells about where we are. Text is empty, and flags are False, where it tells nothing.
 
     ``session_key``, ``tab_id``, ``platform``, ``source``, ``profile``, ``user`` and ``cron`` are what is *bound in the
@@ -50,8 +52,7 @@ class Surface:
         return bool(self.session_key or self.tab_id)
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a command, a turn or a call happens: everything by which its session is found.
 
     ``process`` is the classic CLI or one-shot process, None elsewhere; ``conversation`` the id the host hands to its
@@ -98,13 +99,13 @@ class NoSession:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One row. ``applies`` and ``place`` are asked with the facts; ``surface`` is the name an operator gives the place in
-    ``default_mode``. A row with a ``refusal`` still has keys: its calls are judged, its commands refused."""
+    """One row. ``applies``, ``surface`` (the name an operator gives the place in ``default_mode``) and ``place`` are asked
+    with the facts. A row with a ``refusal`` still has keys: its calls are judged, its commands refused."""
 
     name: str
     applies: Callable[[Surface], bool]
     surface: Callable[[Surface], str]
-    place: Callable[[Surface, str], Place]
+    place: Callable[[Surface, str, str], Place]
     refusal: NoSession | None = None
 
 
@@ -114,24 +115,26 @@ _NEEDS_BINDING: Final = ("Use a Hermes that binds the session around plugin comm
                          "hermes chat --cli.")
 
 
-def _by_process(facts: Surface, conversation: str) -> Place:
-    return Place(facts.process, conversation, facts.session_key)
+def _by_process(facts: Surface, conversation: str, surface: str) -> Place:
+    return Place(facts.process, conversation, facts.session_key, surface=surface)
 
 
-def _by_conversation(facts: Surface, conversation: str) -> Place:
-    return Place(None, conversation)
+def _by_conversation(facts: Surface, conversation: str, surface: str) -> Place:
+    return Place(None, conversation, surface=surface)
 
 
-def _unknown(facts: Surface, conversation: str) -> Place:
-    return Place(None, conversation, known=False)
+def _unknown(facts: Surface, conversation: str, surface: str) -> Place:
+    if conversation.startswith(_SCHEDULED):
+        return Place(None, conversation, surface=CRON)
+    return Place(None, conversation, surface=surface, known=False)
 
 
-def _by_key(facts: Surface, conversation: str) -> Place:
-    return Place(None, conversation, facts.session_key)
+def _by_key(facts: Surface, conversation: str, surface: str) -> Place:
+    return Place(None, conversation, facts.session_key, surface=surface)
 
 
-def _by_tab(facts: Surface, conversation: str) -> Place:
-    return Place(None, conversation, facts.session_key, facts.tab_id, facts.tabs_key)
+def _by_tab(facts: Surface, conversation: str, surface: str) -> Place:
+    return Place(None, conversation, facts.session_key, facts.tab_id, facts.tabs_key, surface)
 
 
 def _named(name: str) -> Callable[[Surface], str]:
@@ -172,13 +175,16 @@ CASES: Final[tuple[Case, ...]] = (
 
 def case_of(facts: Surface) -> Case:
     """The case that speaks for these facts; there always is one."""
-    return next(case for case in CASES if case.applies(facts))
+    for case in CASES:
+        if case.applies(facts):
+            return case
+    raise AssertionError("the last case applies to everything")
 
 
 def place_of(facts: Surface, conversation: str) -> Place:
     """Where these facts put a call or a turn of that conversation ("" unknown)."""
     case = case_of(facts)
-    return replace(case.place(facts, conversation), surface=case.surface(facts))
+    return case.place(facts, conversation, case.surface(facts))
 
 
 def no_session(facts: Surface) -> NoSession | None:

@@ -172,7 +172,7 @@ def no_folder(machine: Machine) -> str:
 
 
 def a_bound_session(machine: Machine) -> str:
-    os.environ["HERMES_PLUGIN_HOST_PROCESS"] = "1"
+    machine.isolated = True
     return ("Nothing was turned on. This plugin runs in a process of its own (plugins.isolation: host), where it can't see whose "
             "command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the machine itself, "
             "hermes plan-mode off <record id> always works.")
@@ -190,8 +190,7 @@ def a_held_lock(machine: Machine) -> str:
 
 
 @pytest.mark.parametrize("obstacle", [a_link, no_folder, a_bound_session, the_codex_runtime])
-def test_on_refused(obstacle: Callable[[Machine], str], cli: Cli, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HERMES_PLUGIN_HOST_PROCESS", "")
+def test_on_refused(obstacle: Callable[[Machine], str], cli: Cli, machine: Machine) -> None:
     expected = obstacle(machine)
     assert cli.type("/planmode on") == expected
     assert not cli.restricted
@@ -273,20 +272,17 @@ def test_status_of_plans_that_are_gone(planning: Cli, machine: Machine) -> None:
 def test_status_names_what_isnt_covered(machine: Machine) -> None:
     machine.config = {"model": {"openai_runtime": "codex_app_server"}, "terminal": {"backend": "ssh"},
                       "plugins": {"entries": {"plan-mode": {"settings": {"after_approval": 7}}}}}
-    os.environ["HERMES_PLUGIN_HOST_PROCESS"] = "1"
-    try:
-        assert machine.cli().type("/planmode") == "\n".join([
-            "Which session this is can't be told here, so neither can its mode.",
-            "Note: setting ignored: after_approval must be the slug of a mode; it is 7 and counts as not set.",
-            "Note: plan mode can't be turned on or off here. This plugin runs in a process of its own (plugins.isolation: host), "
-            "where it can't see whose command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the "
-            "machine itself, hermes plan-mode off <record id> always works.",
-            "Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
-            "model.openai_runtime from config.yaml and start Hermes again.",
-            "Note: the file tools work on another machine; plan files can't be written.",
-            *NOTES.splitlines()[1:], "Next: as the note says"])
-    finally:
-        del os.environ["HERMES_PLUGIN_HOST_PROCESS"]
+    machine.isolated = True
+    assert machine.cli().type("/planmode") == "\n".join([
+        "Which session this is can't be told here, so neither can its mode.",
+        "Note: setting ignored: after_approval must be the slug of a mode; it is 7 and counts as not set.",
+        "Note: plan mode can't be turned on or off here. This plugin runs in a process of its own (plugins.isolation: host), "
+        "where it can't see whose command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the "
+        "machine itself, hermes plan-mode off <record id> always works.",
+        "Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
+        "model.openai_runtime from config.yaml and start Hermes again.",
+        "Note: the file tools work on another machine; plan files can't be written.",
+        *NOTES.splitlines()[1:], "Next: as the note says"])
 
 
 def test_status_while_another_process_holds_the_lock(planning: Cli, machine: Machine) -> None:

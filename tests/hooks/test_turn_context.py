@@ -478,3 +478,24 @@ def test_a_host_that_fails_us(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None
         raise RuntimeError("the host failed")
     monkeypatch.setattr(session, "current_conversation", fail)
     assert cli.fire("pre_llm_call", session_id="A", platform="cli") == [None]
+
+
+# -- a runtime that goes around plan-mode
+
+def test_a_runtime_that_no_plugin_sees_is_named_in_every_turn(cli: Cli, machine: Machine) -> None:
+    machine.config = {}
+    config = machine.home / "config.yaml"
+    config.write_text("a: 1\n")
+    cli.type("/planmode on")
+    assert "Codex" not in cli.turn()
+    machine.config = {"model": {"openai_runtime": "codex_app_server"}}
+    config.write_text("a: 12\n")
+    lost = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced now. Tell "
+            "the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
+    for _ in range(2):
+        assert cli.turn().endswith(f"\n{lost}")
+    assert ("Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
+            "model.openai_runtime from config.yaml and start Hermes again.") in cli.type("/planmode status")
+    cli.type("/planmode off")
+    cli.turn()
+    assert cli.turn() == ""

@@ -148,6 +148,8 @@ class Hermes:
         patch.chdir(self.work)
         # 0.19 takes the folder of its session store from the first home that it was imported with.
         patch.setattr(importlib.import_module("hermes_state"), "DEFAULT_DB_PATH", self.home / "state.db")
+        # Another test of this process may have bound a session.
+        patch.setattr(importlib.import_module("gateway.session_context"), "_session_context_engaged", False)
 
     # -- the plugin manager
 

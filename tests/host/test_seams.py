@@ -61,8 +61,53 @@ class TestEachRow:
 
     def test_gateway_runner_raising(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
         cli.failing("gateway_runner")
-        assert "gateway" in cli.type("/planmode on")
+        assert "Plan mode is on" in cli.type("/planmode on")
+        cli.type("/planmode off")
+        cli.manager._cli_ref = None
+        assert "runs the messaging gateway" in cli.type("/planmode on")
         assert cli.asked("terminal", {"command": "ls"}) == ""
+
+    def test_engaged(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        break_seam("engaged")
+        assert "Plan mode is on" in cli.type("/planmode on")
+        assert_still_judged(cli)
+
+    def test_tabs(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.manager._cli_ref = None
+        tab = bind(session_key="K", ui_session_id="T", source="tui", profile="default")
+        assert "Plan mode is on" in bind(session_key="K", source="tui", profile="default").run(cli.type, "/planmode on")
+        tab.run(cli.turn, session_id="K", platform="tui")
+        break_seam("tabs")
+        side = bind(session_key="bg_1", ui_session_id="T", source="tui", profile="default")
+        assert rule_of(side.run(cli.asked, "terminal", {"command": "ls"}, session_id="bg_1")) == "not-granted"
+
+    def test_active_profile(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.manager._cli_ref = None
+        break_seam("active_profile")
+        tab = bind(session_key="K", source="tui", profile="default")
+        for line in ("/planmode on", "/planmode off", "/mode code"):
+            assert "It isn't known for which profile" in tab.run(cli.type, line)
+        cli.manager._cli_ref = cli.cli
+        assert "Plan mode is on" in cli.type("/planmode on")
+
+    def test_plan_prompt(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        break_seam("plan_prompt")
+        assert cli.turn("[/plan — plan mode]\n\nx") == ""
+
+    def test_out_of_band_open(self, cli: Hermes) -> None:
+        cli.without("out_of_band_open")
+        words = importlib.import_module("agent.prompt_builder")
+        unframed = cli.part("host.prompts").unframed
+        text = f"{words.STEER_MARKER_OPEN}\n/planmode on\n{words.STEER_MARKER_CLOSE}"
+        assert unframed(text) == text
+        assert unframed("/planmode on") == "/planmode on"
+
+    def test_out_of_band_close(self, cli: Hermes) -> None:
+        words = importlib.import_module("agent.prompt_builder")
+        text = f"{words.STEER_MARKER_OPEN}\n/planmode on\n{words.STEER_MARKER_CLOSE}"
+        assert cli.part("host.prompts").unframed(text) == "/planmode on"
+        cli.without("out_of_band_close")
+        assert cli.part("host.prompts").unframed(text) == text
 
     def test_home_missing(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
         cli.without("home")
@@ -211,7 +256,7 @@ def test_every_row_is_there_on_this_host(cli: Hermes) -> None:
     seams = cli.part("host.seams")
     importlib.import_module("gateway.session_context")
     absent = [name for name, row in seams.SEAMS.items() if not row.loaded_only and seams.seam(name) is None]
-    assert absent == (["fail_closed_hooks"] if IS_OLD else [])
+    assert absent == (["plan_prompt", "fail_closed_hooks"] if IS_OLD else [])
 
 
 def as_slash_worker(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
@@ -221,6 +266,7 @@ def as_slash_worker(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
 
 
 def as_gateway(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
+    without_cli(cli, patch)
     runner = SimpleNamespace()
     patch.setattr(importlib.import_module("gateway.run"), "_gateway_runner_ref", lambda: runner)
 
@@ -240,7 +286,7 @@ def with_codex(cli: Hermes, patch: pytest.MonkeyPatch) -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[Hermes, pytest.MonkeyPatch], Any], str]] = {
-    "isolation mark": (lambda cli, patch: patch.setenv("HERMES_PLUGIN_HOST_PROCESS", "1"), "plugins.isolation"),
+    "isolation mark": (lambda cli, patch: patch.setattr(cli.part("host.session"), "_ISOLATED", True), "plugins.isolation"),
     "slash worker": (as_slash_worker, "helper process of the TUI"),
     "CLI object of a slash worker": (lambda cli, patch: setattr(cli.cli, "is_slash_worker", True), "no interactive CLI"),
     "single query": (lambda cli, patch: setattr(cli.cli, "_single_query_mode", True), "no interactive CLI"),
@@ -272,9 +318,11 @@ class TestWhereOnRefuses:
         {"session_key": "agent:main:telegram:group:-1@x!"}, {"ui_session_id": "tab-1"},
         {"session_key": CONVERSATION, "session_id": CONVERSATION, "source": "tui"},
     ])
-    def test_in_a_session_that_a_server_has_bound(self, cli: Hermes, variables: dict[str, str]) -> None:
-        self.assert_refused(cli, "session of a server", bind(**variables).run)
-        assert "Plan mode is on" in cli.type("/planmode on")
+    def test_not_for_a_live_cli_in_which_a_job_has_bound_a_session(self, cli: Hermes, variables: dict[str, str]) -> None:
+        server = bind(**variables)
+        assert "Plan mode is on" in server.run(cli.type, "/planmode on")
+        assert_still_judged(cli)
+        assert "Plan mode is off" in server.run(cli.type, "/planmode off")
 
     def test_a_session_that_was_bound_and_cleared_is_none(self, cli: Hermes) -> None:
         context = bind(session_key="agent:main:chat")

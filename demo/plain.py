@@ -16,6 +16,7 @@ _PLACEHOLDERS = (
     (r"\b\d{4}-\d{2}-\d{2}\b", "YYYY-MM-DD"),
     (r"\b\d{2}:\d{2}(:\d{2})?\b", "HH:MM"),
     (r"\bnotice [0-9a-f]{4,16}\b", "notice <id>"),
+    (r"\bRecord: [0-9a-f]{16}\b", "Record: <id>"),
     (r"\b[0-9a-f]{12,128}\b", "<digest>"),
     (r"\b\d+(\.\d+)?\s?(ms|s|seconds?|min|minutes?)\b", r"N \2"),
 )

@@ -25,7 +25,7 @@ from .standing import NO_MODE, Standing, strictness
 from .state.identity import NoSession, Place, Surface, conversation_key, no_session, place_of, plan_key, user_key
 from .state.process import current_process
 from .state.record import NOTHING, Damaged, SessionRecord
-from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Owned, kindred, look
+from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kindred, Kind, KinOf, Owned, kindred, look
 from .state.store import Folder, Store, Writer
 from .transitions import Event, Interfere, Taken
 
@@ -158,7 +158,7 @@ class Desk:
         also = [Place(place.process, conversation) for conversation in self.memory.adrift] if place.process else []
         for _ in range(MOST_ANCESTORS):
             parent = self.memory.akin.get(place.conversation)
-            if parent is None:
+            if parent is None or self.has_parted(place):
                 break
             also.append(parent)
             place = parent
@@ -171,7 +171,7 @@ class Desk:
     def _by_default(self, place: Place) -> Standing:
         """The mode of a session that nothing is known of: the operator's, else none."""
         slug = self.default_of(place)
-        if not slug:
+        if not slug or (self.memory.parted and any(map(self.has_parted, (place, *self._also_of(place))))):
             return NO_MODE
         mode = BUILTIN.get(slug)
         if mode is None:
@@ -253,7 +253,7 @@ class Desk:
     def arriving(self, place: Place, *, create: bool = False) -> Iterator[tuple[Arrival, Writer]]:
         """Hold the state's lock for one command or turn at this place. Raises StateError."""
         with self.store.writing(create=create) as writer:
-            yield Arrival(writer, place, self._kin_of, lambda found: strictness(self.judge(found))), writer
+            yield Arrival(writer, place, self._kin_from(place), lambda found: strictness(self.judge(found))), writer
 
     def session(self, arrival: Arrival) -> Owned | Damaged | None:
         """The session that arrives; one that left here although its file couldn't be removed has left. Raises StateError."""
@@ -310,15 +310,16 @@ class Desk:
     def drift(self, place: Place) -> None:
         """Let what speaks for this conversation hold until a turn can be stored again: in a CLI for all of its process."""
         with suppress(StateError):
-            kin = "" if look(self.store, place) else kindred(self.store, place.conversation, self._kin_of)
+            known = look(self.store, Place(None, place.conversation))
+            kin = "" if known else kindred(self.store, place.conversation, self._kin_from(place)).nearest
             if place.process is not None:
                 self.memory.adrift = (place.conversation, kin) if kin else (place.conversation,)
             elif kin:
                 self.memory.keep(self.memory.akin, place.conversation, Place(None, kin))
 
-    def has_kin(self, conversation: str) -> bool:
+    def kin(self, place: Place) -> Kindred:
         """Whether the record of another conversation concerns this one, of which nothing is known. Raises StateError."""
-        return bool(kindred(self.store, conversation, self._kin_of))
+        return kindred(self.store, place.conversation, self._kin_from(place))
 
     def commit(self, arrival: Arrival, owned: Owned | None, record: SessionRecord) -> bool:
         """Store the record of a session that begins, goes on or has left; whether that outlasts this process.
@@ -348,11 +349,11 @@ class Desk:
             except StateError:
                 if record.mode is not None:
                     raise
-            self.memory.keep(self.memory.parted, arrival.place.conversation)
+            self._part(arrival.place)
             gone = arrival.clear(owned)
         if not gone or not transitions.is_spent(record):
             self.memory.keep(self.memory.left, record.id, record)
-        return gone
+        return gone and not self.default_of(arrival.place)
 
     def forget(self, arrival: Arrival, owned: Owned) -> None:
         """Remove the record of a session that is over; one that can't be removed counts as left in this process."""
@@ -368,7 +369,7 @@ class Desk:
         """
         self.memory.restricted.clear()
         self.memory.adrift = ()
-        self.memory.keep(self.memory.parted, place.conversation)
+        self._part(place)
         lasting = False
         with suppress(StateError):
             at_hand = look(self.store, place)
@@ -381,23 +382,48 @@ class Desk:
             with self.arriving(place) as (arrival, _):
                 cleared = [arrival.is_here(owned) and arrival.clear(owned) for owned in arrival.at_hand()]
                 lasting = all(cleared) and not any(isinstance(found, Damaged) for found in at_hand)
-        return lasting
+        return lasting and not self.default_of(place)
+
+    def _part(self, place: Place) -> None:
+        for name in place.names:
+            self.memory.keep(self.memory.parted, name)
+
+    def has_parted(self, place: Place) -> bool:
+        """Whether this place was left without anything that could be stored to say so."""
+        return any(name in self.memory.parted for name in place.names)
+
+    def own_from_now(self, arrival: Arrival, owned: Owned) -> Owned:
+        """A record of this place's own, where another's holds here because the lineage can't be read. Raises StateError."""
+        own = arrival.part(owned)
+        self.memory.akin.pop(arrival.place.conversation, None)
+        return own
+
+    def settled(self, place: Place) -> None:
+        """What was left here is stored now, and needs no memory any more."""
+        for name in place.names:
+            self.memory.parted.pop(name, None)
 
     def parting(self, place: Place) -> list[SessionRecord]:
         """Sessions of this place that left while nothing could be stored, and still owe a notice."""
-        here = {"", *(folder.hashed(conversation_key(place.conversation)) for folder in self.store.folders())}
+        folders = self.store.folders()
+        here = {"", *(folder.hashed(conversation_key(place.conversation)) for folder in folders)}
+        keys = {folder.hashed(key) for folder in folders for key in place.keys}
         return [left for left in list(self.memory.left.values())
-                if left and left.holder == place.process and left.conversation in here and not transitions.is_spent(left)]
+                if left and left.conversation in here and keys & set(left.keys) and not transitions.is_spent(left)]
 
     def told(self, left: SessionRecord) -> None:
         """The last notice of a session that has left was given, or is void."""
         self.memory.keep(self.memory.left, left.id, transitions.apply(left, Taken(left.conversation, "")))
 
-    def _kin_of(self, conversation: str) -> Kin:
-        if conversation in self.memory.parted:
-            return Kin("none")
-        kind, parent, fresh, begun = lineage.parentage(conversation)
-        return Kin(cast("Kind", kind), parent, fresh, begun)
+    def _kin_from(self, place: Place) -> KinOf:
+        """How conversations came from their parents, as seen from this place."""
+        def kin_of(conversation: str) -> Kin:
+            parted = self.memory.parted
+            if conversation_key(conversation) in parted or (conversation == place.conversation and self.has_parted(place)):
+                return Kin("none")
+            kind, parent, fresh, begun = lineage.parentage(conversation)
+            return Kin(cast("Kind", kind), parent, fresh, begun)
+        return kin_of
 
 
 def _settings_of(context: Any) -> Settings | None:

@@ -44,7 +44,7 @@ class Memory:
     @staticmethod
     def keep(known: dict[Any, Any], key: Any, value: Any = None) -> None:
         """Remember one thing more as the newest, and forget the oldest ones. Other threads may do the same."""
-        known.pop(key, None)
         for oldest in list(known)[:max(0, len(known) + 1 - _MOST_REMEMBERED)]:
             known.pop(oldest, None)
+        known.pop(key, None)
         known[key] = value

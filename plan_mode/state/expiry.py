@@ -16,8 +16,8 @@ def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozense
 
     A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when no key
     leads to it any more, or when ``listed`` (the hashed keys of all conversations the host still has; None when it can't
-    tell) doesn't hold the conversation of its last turn: before the first one, the host has none to list. Keys without a
-    record and unfinished files go with them.
+    tell) doesn't hold its conversation, though the model was told there. Keys without a record and unfinished files go with
+    them.
     """
     left = 0
     for folder in writer.folders:
@@ -38,7 +38,7 @@ def _may_go(writer: Writer, folder: Folder, record: SessionRecord, is_old: bool,
     alive = is_alive(record.holder) if record.holder else False
     if alive is not False:
         return alive is None and is_old
-    if is_old or (known is not None and record.told is not None and record.told.conversation not in known):
+    if is_old or (known is not None and record.told is not None and record.conversation not in known):
         return True
     of_the_dead = folder.hashed(record.holder.key) if record.holder else ""
     return all(key == of_the_dead or writer.pointed_to(folder, key) != record.id for key in record.keys)

@@ -81,16 +81,29 @@ def look(store: Store, place: Place) -> list[SessionRecord | Damaged]:
     return found
 
 
-def kindred(store: Store, conversation: str, kin_of: KinOf) -> str:
-    """The nearest conversation with a record that this one continues or branches from, "" without one. Takes no lock.
+@dataclass(frozen=True, slots=True)
+class Kindred:
+    """The nearest conversation with a record that another continues or branches from, "" without one.
+
+    ``certain``: the host's session store could be read all the way there.
+    """
+
+    nearest: str
+    certain: bool
+
+
+def kindred(store: Store, conversation: str, kin_of: KinOf) -> Kindred:
+    """Who has a record that concerns this conversation? Takes no lock.
 
     Raises StateError when the folder can't be read.
     """
+    certain = True
     for step in _ancestry(conversation, kin_of):
+        certain = step.kind != "unreadable"
         for found in store.look_up(conversation_key(step.ancestor)) if step.ancestor else ():
             if isinstance(found, SessionRecord):
-                return step.ancestor if step.holds(found) else ""
-    return ""
+                return Kindred(step.ancestor if step.holds(found) else "", certain)
+    return Kindred("", certain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,9 +158,7 @@ class Arrival:
             return named
         if not self.place.conversation:
             return held or named
-        if held is None:
-            return self._restore(named) if named else self._inherit()
-        return self._continue(held, named)
+        return self._continue(held, named) if held else self._arrive(named)
 
     def _named(self) -> Owned | Damaged | None:
         """The record that the names of this place lead to; where they lead to several, the stricter takes both."""
@@ -211,9 +222,23 @@ class Arrival:
             kind = "none" if named else "compression"  # nothing is in force that another conversation could suffer from
         if kind == "compression":
             return self._merge(held, named) if named else self._bind(held)
-        arrived = self._restore(named) if named else self._inherit()
+        arrived = self._arrive(named)
         self.park(held)  # last, so that at no moment this process is without a record it should have
         return arrived
+
+    def _arrive(self, named: Owned | None) -> Owned | None:
+        """Nothing was carried here. What a chat is called goes on in another conversation, which may bring its own record."""
+        if named is None:
+            return self._inherit()
+        if named.record.conversation in ("", self._here(named.folder)) or self._writer.find(
+                named.folder, self._here(named.folder)) is not None:
+            return self._restore(named)
+        brought = self._inherit()
+        if brought is None or brought.record.id == named.record.id:
+            return self._restore(named)
+        if brought.record.unresolved:
+            return max((named, brought), key=lambda owned: self._strictness(owned.record))
+        return self._merge(named, brought)
 
     def _path_to(self, ancestor: str, folder: Folder) -> Kind:
         """The kind of lineage between this conversation and an ancestor, by its hashed key; "none" if unrelated."""
@@ -232,11 +257,11 @@ class Arrival:
         for step in _ancestry(self.place.conversation, self._kin_of):
             found = self._find(conversation_key(step.ancestor)) if step.ancestor else None
             if isinstance(found, Owned):
-                if step.kind == "unreadable" and found.record.mode is not None:
+                if not step.holds(found.record) or (step.kind == "unreadable" and found.record.mode is None):
+                    return None
+                if step.kind == "unreadable":
                     self.akin = step.ancestor
                     return Owned(found.folder, replace(found.record, unresolved=True))
-                if not step.holds(found.record):
-                    return None
                 if step.kind == "branch":
                     return self._branch(found)
                 return self._restore(found) if selected(found.record, self.place.process) else None

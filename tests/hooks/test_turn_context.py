@@ -490,12 +490,11 @@ def test_a_runtime_that_no_plugin_sees_is_named_in_every_turn(cli: Cli, machine:
     assert "Codex" not in cli.turn()
     machine.config = {"model": {"openai_runtime": "codex_app_server"}}
     config.write_text("a: 12\n")
-    lost = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced now. Tell "
-            "the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
+    lost = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced now. "
+            "Tell the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
     for _ in range(2):
         assert cli.turn().endswith(f"\n{lost}")
-    assert ("Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
-            "model.openai_runtime from config.yaml and start Hermes again.") in cli.type("/planmode status")
+    assert "Note: the model runs in the Codex app server" in cli.type("/planmode status")
     cli.type("/planmode off")
     cli.turn()
     assert cli.turn() == ""

@@ -35,6 +35,7 @@ class Process:
         self.log = log
         self._writing = threading.Lock()
         with log.open("ab") as file:
+            self._begins = file.tell()
             self._process = subprocess.Popen(
                 arguments,
                 env=dict(env),
@@ -61,8 +62,8 @@ class Process:
 
     @property
     def output(self) -> str:
-        """What the log holds so far."""
-        return self.log.read_text(encoding="utf-8", errors="replace")
+        """What the log holds since this program was started: an earlier one may have had the same log."""
+        return self.log.read_bytes()[self._begins :].decode("utf-8", "replace")
 
     def write(self, line: str) -> None:
         """Send one line; a program that is gone doesn't get it."""

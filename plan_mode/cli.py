@@ -66,7 +66,7 @@ class Cli:
                 raise Refusal("unknown-record", f"There is no session with the record {record_id}.", "See hermes plan-mode list.")
             if owned.record.mode is None:
                 return f"The session of {record_id} is in no mode."
-            desk.commit(arrival, owned, transitions.apply(owned.record, Leave()))
+            desk.commit(arrival, owned, transitions.apply(owned.record, Leave()), keep=True)
         mode = owned.record.mode.capitalize()
         return f"{mode} mode is off in that session; nothing was approved. Its agent is told in its next turn."
 

@@ -22,10 +22,10 @@ from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
 from .settings import DefaultMode, OfConfig, Settings, parse
 from .standing import NO_MODE, Standing, strictness
-from .state.identity import NoSession, Place, Surface, conversation_key, no_session, place_of, plan_key, user_key
+from .state.identity import API, NoSession, Place, Surface, conversation_key, no_session, place_of, plan_key, user_key
 from .state.process import current_process
 from .state.record import NOTHING, Damaged, SessionRecord
-from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kindred, Kind, KinOf, Owned, kindred, look
+from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Kindred, KinOf, Owned, kindred, look
 from .state.store import Folder, Store, Writer
 from .transitions import Event, Interfere, Taken
 
@@ -93,13 +93,19 @@ class Desk:
 
     def place(self, conversation: object) -> Place:
         """Where a call or a turn of that conversation happens."""
-        return place_of(self.surface(), conversation if isinstance(conversation, str) else "")
+        facts = self.surface()
+        place = place_of(facts, conversation if isinstance(conversation, str) else "")
+        if place.surface == API and place.conversation:
+            self.memory.keep(self.memory.talks, (facts.session_key, place.conversation))
+        return place
 
     def here(self, command: str, arguments: str) -> Here:
         """Where a person has typed that command. What a chat sent in this task is taken by its handler, once."""
         facts, sent = self.surface(), session.take_message(command, arguments)
         if sent is not None and not facts.session_key and not facts.interactive_cli:
             facts = facts._replace(session_key=sent.session_key, platform=sent.platform, user=sent.user)
+        if facts.session_key and not (facts.tab_id or facts.platform or facts.interactive_cli):
+            facts = facts._replace(tab_id=session.tab_of(facts.session_key))  # the host binds it in turns only
         facts = facts._replace(own_profile=profile.own_profile(self.manager))
         return Here(facts, place_of(facts, self._conversation_of(facts)), no_session(facts))
 
@@ -139,7 +145,7 @@ class Desk:
         """
         try:
             found = look(self.store, place)
-            if self.memory.akin or self.memory.adrift:
+            if self.memory.akin or self.memory.adrift or self.memory.talks:
                 for other in self._also_of(place):
                     found += look(self.store, other)
         except StateError as exc:
@@ -156,6 +162,8 @@ class Desk:
     def _also_of(self, place: Place) -> list[Place]:
         """Other places whose records hold here: those of a sub-agent's parents, and where a turn couldn't be stored."""
         also = [Place(place.process, conversation) for conversation in self.memory.adrift] if place.process else []
+        if place.surface == API and not place.conversation:
+            also += [Place(None, conversation) for key, conversation in list(self.memory.talks) if key == place.session_key]
         for _ in range(MOST_ANCESTORS):
             parent = self.memory.akin.get(place.conversation)
             if parent is None or self.has_parted(place):
@@ -238,6 +246,7 @@ class Desk:
             remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self.backend),
             extra_tools=self._extra_tools if mode.extra_tools else frozenset,
             others_plan=lambda real: self._is_others_plan(record, real),
+            project=record.project if record else "",
         )
 
     def _extra_tools(self) -> frozenset[str]:
@@ -260,6 +269,7 @@ class Desk:
         found = arrival.session()
         self.memory.adrift = ()
         self._remember_kin(arrival)
+        self._learn_what_parted(arrival.place)
         if not isinstance(found, Owned):
             return found
         left = self.memory.left.get(found.record.id)
@@ -271,6 +281,13 @@ class Desk:
             self.memory.keep(self.memory.akin, conversation, Place(None, arrival.akin))
         elif self.memory.akin:
             self.memory.akin.pop(conversation, None)
+
+    def _learn_what_parted(self, place: Place) -> None:
+        """A chat that was left is one conversation of it, which only its turn tells."""
+        for name in place.names[:-1] if self.memory.parted and place.conversation else ():
+            if name in self.memory.parted:
+                self.memory.keep(self.memory.parted, conversation_key(place.conversation))
+                self.memory.parted.pop(name, None)
 
     def _caught_up(self, arrival: Arrival, owned: Owned) -> Owned:
         """Make up for what couldn't be stored when it was seen: a lockdown, and writes whose very bytes stand there."""
@@ -321,25 +338,27 @@ class Desk:
         """Whether the record of another conversation concerns this one, of which nothing is known. Raises StateError."""
         return kindred(self.store, place.conversation, self._kin_from(place))
 
-    def commit(self, arrival: Arrival, owned: Owned | None, record: SessionRecord) -> bool:
+    def commit(self, arrival: Arrival, owned: Owned | None, record: SessionRecord, *, keep: bool = False) -> bool:
         """Store the record of a session that begins, goes on or has left; whether that outlasts this process.
 
         Leaving works on a full disk: what can't be rewritten is removed, and its notice kept in memory. What can't be
-        removed either counts as left in this process. Raises StateError where anything else can't be stored.
+        removed either counts as left in this process. ``keep``: a record that nothing needs any more stays until the
+        session's own turn, where it isn't known here in which mode that would begin. Raises StateError where anything else
+        can't be stored.
         """
-        lasting = self._commit(arrival, owned, record)
+        lasting = self._commit(arrival, owned, record, keep)
         self.memory.restricted.clear()
         self.memory.interfered.pop(record.id, None)
         self._know(arrival.place, self.judge(record))
         return lasting
 
-    def _commit(self, arrival: Arrival, owned: Owned | None, record: SessionRecord) -> bool:
+    def _commit(self, arrival: Arrival, owned: Owned | None, record: SessionRecord, keep: bool) -> bool:
         if owned is None:
             arrival.begin(record)
             for earlier in self.parting(arrival.place):
                 self.told(earlier)
             return True
-        if transitions.may_go(record) and not self.default_of(arrival.place):
+        if transitions.may_go(record) and not keep and not self.default_of(arrival.place):
             gone = arrival.clear(owned)
         else:
             try:
@@ -398,8 +417,8 @@ class Desk:
         self.memory.akin.pop(arrival.place.conversation, None)
         return own
 
-    def settled(self, place: Place) -> None:
-        """What was left here is stored now, and needs no memory any more."""
+    def joined(self, place: Place) -> None:
+        """There is a record of this place now, which says what was only remembered."""
         for name in place.names:
             self.memory.parted.pop(name, None)
 

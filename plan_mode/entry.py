@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from . import facts, plans, transitions
@@ -16,16 +17,20 @@ from .errors import Refusal
 from .host import lineage, workspace
 from .host.home import home
 from .modes.builtin import PLAN
+from .modes.project import project_root
 from .state.expiry import sweep
 from .state.identity import conversation_key
 from .state.record import Damaged, SessionRecord, blank, new_id
 from .state.sessions import Arrival, Owned
 from .state.store import MOST_RECORDS, Folder, Writer
 from .text import shorten
-from .transitions import Enter, Situation, Switch
+from .transitions import Enter, Leave, Situation, Switch
 
 MOST_OF_A_TEXT: Final = 4000
 """Characters of a task or of feedback that reach the model."""
+
+MOST_LOOKED_AT: Final = 200
+"""Files of the state folder that whoever begins looks into, in search of what may go."""
 
 _DAY: Final = 86_400.0
 
@@ -62,7 +67,7 @@ def _planning(desk: Desk, here: Here, writer: Writer, found: Owned | None, task:
     kept = was in ("plan", "lockdown") and record.mode == PLAN.slug
     root = record.plan_root if kept else plan_root(here, remote)
     owner = here.owner(found.folder if found else writer.folder)
-    event = Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT), owner)
+    event = Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT), owner, project_of(here))
     return Entered(transitions.apply(record, event), was)
 
 
@@ -78,7 +83,7 @@ def switch(desk: Desk, here: Here, slug: str) -> SessionRecord:
             refuse_others(desk, here, found)
         record = found.record if found else blank()
         owner = here.owner(found.folder if found else writer.folder)
-        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner))
+        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner, project_of(here)))
         if found is None:
             make_room(writer, desk.settings().keep_days)
         desk.commit(arrival, found, switched)
@@ -86,14 +91,17 @@ def switch(desk: Desk, here: Here, slug: str) -> SessionRecord:
 
 
 def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -> SessionRecord:
-    """The record of a new session that starts in the operator's default mode, stored."""
-    slug = desk.default_of(here.place)
-    make_room(writer, desk.settings().keep_days)
-    if slug == PLAN.slug:
+    """The record of a new session that starts in the operator's default mode, or has left it already, stored."""
+    slug, has_left = desk.default_of(here.place), desk.has_parted(here.place)
+    make_room(writer, desk.settings().keep_days, for_a_person=False)
+    if slug == PLAN.slug and not has_left:
         record = _planning(desk, here, writer, None, "").record
     else:
-        record = transitions.apply(blank(), Switch(slug, time.time(), new_id()))
+        record = transitions.apply(blank(), Switch(slug, time.time(), new_id(), "", project_of(here)))
+    if has_left:
+        record = transitions.apply(record, Leave())
     desk.commit(arrival, None, record)
+    desk.joined(here.place)
     return record
 
 
@@ -101,12 +109,21 @@ def plan_root(here: Here, remote: bool) -> str:
     """The plan directory of a session that begins to plan here, made; "" where files lie on another machine."""
     if remote:
         return ""
-    root = plans.fix_plan_directory(workspace.session_cwd(in_cli=here.place.process is not None))
-    place = facts.protector_of(os.path.join(root, "plan.md"), home(), root)
+    root = plans.fix_plan_directory(_cwd(here))
+    place = facts.protector_of(os.path.join(root, "plan.md"), home(), os.path.dirname(os.path.dirname(root)))
     if place:
         raise Refusal("protected", f"The plan directory {root} would lie in {place}, which no restricted mode may write.",
                       "Set terminal.cwd in config.yaml to another folder and start Hermes again.")
     return root
+
+
+def project_of(here: Here) -> str:
+    """The root of the project that a session of this place is in; "" where no folder can be told."""
+    return project_root(_cwd(here))
+
+
+def _cwd(here: Here) -> str:
+    return workspace.session_cwd(in_cli=here.place.process is not None)
 
 
 # -- refusals
@@ -144,13 +161,15 @@ def refuse_others(desk: Desk, here: Here, owned: Owned) -> None:
                       f"The operator can, on the machine itself: hermes plan-mode off {owned.record.id}")
 
 
-def make_room(writer: Writer, keep_days: int) -> None:
+def make_room(writer: Writer, keep_days: int, *, for_a_person: bool = True) -> None:
     """Remove what may go; raise Refusal when there are still too many sessions.
 
-    What the host doesn't list any more is looked for only then, since that reads its whole session store.
+    All of the folder is searched only when it is full and a person waits, and only then is the host's whole session store
+    read: a session that begins by itself, as every scripted run may, must not hold the lock for so long.
     """
     oldest = time.time() - keep_days * _DAY
-    if sweep(writer, oldest) >= MOST_RECORDS and sweep(writer, oldest, _listed) >= MOST_RECORDS:
+    searches = (partial(sweep, most=MOST_LOOKED_AT), *((sweep, partial(sweep, listed=_listed)) if for_a_person else ()))
+    if all(search(writer, oldest) >= MOST_RECORDS for search in searches):
         raise Refusal("too-many", f"Nothing was turned on: {MOST_RECORDS} sessions are in modes already.",
                       "Leave some with /planmode off.")
 

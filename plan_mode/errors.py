@@ -32,3 +32,46 @@ class StateError(PlanModeError):
 class LockTimeout(StateError):
     """Another process held the state lock for longer than we wait."""
 
+
+
+class YamlError(PlanModeError):
+    """A text that can't be read as YAML. ``line`` and ``column`` count from 1, and are 0 where no place is to blame.
+
+    ``reason`` says what is wrong there, ``hint`` what to do.
+    """
+
+    def __init__(self, line: int, column: int, reason: str, hint: str = "") -> None:
+        self.line, self.column, self.reason, self.hint = line, column, reason, hint
+        where = f"line {line}, column {column}: " if line else ""
+        super().__init__(f"{where}{reason}. {hint}".strip())
+
+
+class YamlMissing(YamlError):
+    """PyYAML isn't installed, so that no YAML can be read. ``command`` installs it."""
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+        super().__init__(0, 0, "mode files can't be read, because PyYAML isn't installed",
+                         f"Install it into Hermes' environment: {command}")
+
+
+class FileRestrictionError(PlanModeError):
+    """A file that the mode's edit rule doesn't let ``tool`` write. ``pattern`` and ``description`` are the rule's."""
+
+    def __init__(self, mode: str, tool: str, pattern: str, description: str, path: str) -> None:
+        self.mode, self.tool, self.pattern, self.description, self.path = mode, tool, pattern, description, path
+        about = f" ({description})" if description else ""
+        super().__init__(f"FileRestrictionError: in {mode} mode {tool} may only write files whose path in the project matches "
+                         f"{pattern}{about}; {path!r} doesn't")
+
+
+class PatternError(PlanModeError):
+    """A ``fileRegex`` that can't be used. ``position`` is the offset of the character that is at fault, from 0.
+
+    ``reason`` says what is wrong there, ``hint`` what to write instead.
+    """
+
+    def __init__(self, pattern: str, position: int, reason: str, hint: str) -> None:
+        self.pattern, self.position, self.reason, self.hint = pattern, position, reason, hint
+        shown = repr(pattern) if len(pattern) <= 512 else f"{pattern[:60]!r}..."
+        super().__init__(f"The pattern {shown} can't be used: at position {position}, {reason}. {hint}".strip())

@@ -12,7 +12,7 @@ from . import plans
 from .host import registry, skills
 from .modes.model import Mode
 from .policy.catalogue import CATALOGUE, EDITORS, canonical
-from .policy.containment import Inside, Outside, as_path, contain
+from .policy.containment import Inside, Outside, absolute, as_path, contain, locate
 from .policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, could_allow
 from .policy.options import option_among
 from .policy.protected import Protected, protected_places, protecting
@@ -25,7 +25,7 @@ _PLUGIN_FOLDER: Final = _CHECKOUT if os.path.exists(os.path.join(_CHECKOUT, "plu
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What stays the same for all calls of a session: its mode and its plan directory, and how to ask for the rest.
+    """What stays the same for all calls of a session: its mode, project and plan directory, and how to ask for the rest.
 
     ``remote_files`` and ``extra_tools`` are asked only for calls that they can decide; ``others_plan`` tells whether a
     real path is recorded as another session's plan.
@@ -38,13 +38,15 @@ class Ground:
     extra_tools: Callable[[], frozenset[str]]
     home: str
     others_plan: Callable[[str], bool]
+    project: str = ""
 
 
 def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
     """The facts of one call, those inside a ``tool_call`` included. Looks at the disk and asks the host."""
     name = canonical(tool)
     arguments = _plain(untrusted_arguments)
-    granted = could_allow(ground.mode, name)
+    server = registry.server_of(tool) if name not in CATALOGUE else ""
+    granted = could_allow(ground.mode, name, server)
     foreign = granted and _is_foreign(tool, name)
     return Facts(
         targets=_targets(ground, name, arguments) if name in EDITORS else (),
@@ -53,6 +55,7 @@ def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
         option=option_among(name, untrusted_arguments),
         inline_shell=skills.inline_shell() if name == "skill_view" else True,
         foreign=foreign,
+        server=server,
         remote_files=name in EDITORS and ground.remote_files(),
         fallback=ground.fallback,
         inner=_inner_calls(ground, arguments) if name == "tool_call" else (),
@@ -76,15 +79,29 @@ def _targets(ground: Ground, name: str, arguments: Mapping[str, Any]) -> tuple[T
 
 def _target(ground: Ground, directory_fault: str, untrusted_path: object) -> Target:
     shown = untrusted_path if isinstance(untrusted_path, str) else f"<{type(untrusted_path).__name__}>"
-    judged: Inside | Outside
-    judged = Outside("plan-directory", directory_fault) if directory_fault else contain(untrusted_path, ground.plan_root)
+    rule = ground.mode.grants.edit_rule
+    if rule is None:
+        judged = _anywhere(untrusted_path)
+    elif rule.root == "project":
+        judged = locate(untrusted_path, ground.project)
+    else:
+        judged = Outside("plan-directory", directory_fault) if directory_fault else contain(untrusted_path, ground.plan_root)
     real = judged.real if isinstance(judged, Inside) else _real(untrusted_path)
     return Target(
         shown=shown,
         judged=judged,
-        protected_by=protector_of(real, ground.home, ground.plan_root) if real else None,
+        protected_by=protector_of(real, ground.home, ground.project or _project_of(ground.plan_root)) if real else None,
         others_plan=isinstance(judged, Inside) and ground.others_plan(judged.real),
     )
+
+
+def _anywhere(untrusted_path: object) -> Inside | Outside:
+    """A target of a mode that lets every file be written that isn't protected: so it must be known which one it is."""
+    path = absolute(untrusted_path)
+    if isinstance(path, Outside):
+        return path
+    real = _real(path)
+    return Inside(real, os.path.exists(real)) if real else Outside("unreadable-path", f"{path!r} can't be followed to its end")
 
 
 def _real(untrusted_path: object) -> str:
@@ -98,9 +115,13 @@ def _real(untrusted_path: object) -> str:
         return ""
 
 
-def protector_of(real: str, home: str, plan_root: str) -> str | None:
+def protector_of(real: str, home: str, project: str) -> str | None:
     """The protected place that a real path lies in; None where it is free."""
-    return protecting(real, _protected(home, os.path.dirname(os.path.dirname(plan_root))))
+    return protecting(real, _protected(home, project))
+
+
+def _project_of(plan_root: str) -> str:
+    return os.path.dirname(os.path.dirname(plan_root))
 
 
 @functools.lru_cache(maxsize=64)

@@ -21,6 +21,8 @@ class Memory:
     """Conversations that speak for all of this process, because the turn that arrived there couldn't be stored."""
     akin: dict[str, Place] = field(default_factory=dict)
     """Where the records lie that speak for a conversation as well: its parent's place, an ancestor of unreadable kind."""
+    talks: dict[tuple[str, str], None] = field(default_factory=dict)
+    """Conversations of an API client, with its key: what runs inside of a call brings nothing but that key."""
     senders: dict[str, tuple[str, str]] = field(default_factory=dict)
     """Who sent the last command of a chat, and which, by session key."""
     heard: dict[str, str] = field(default_factory=dict)

@@ -28,6 +28,7 @@ class Enter:
     remote_files: bool = False
     task: str = ""
     owner: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +39,7 @@ class Switch:
     at: float
     activation: str
     owner: str = ""
+    project: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +132,7 @@ def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
     return replace(
         record, mode=PLAN.slug, previous=record.mode, activation=event.activation, since=event.at, lockdown="",
         plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task), owner=_owner(record, event.owner),
+        project=event.project,
     )
 
 
@@ -152,7 +155,7 @@ def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
     if record.mode == event.slug:
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
     return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at,
-                   owed=_of_an_approval(record), owner=_owner(record, event.owner))
+                   owed=_of_an_approval(record), owner=_owner(record, event.owner), project=event.project)
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:

@@ -48,7 +48,7 @@ class Machine:
         self.isolated = False
         self._pids = itertools.count(4_200_001)  # above the highest pid of a system
         for folder in (self.home, self.work):
-            folder.mkdir(parents=True)
+            folder.mkdir(parents=True, exist_ok=True)
 
     def enter(self, patch: Any) -> None:
         """Make this Python process stand on that machine; ``patch`` is pytest's."""

@@ -155,6 +155,7 @@ def leave(desk: Desk, here: Here) -> str:
                 found = desk.session(arrival)
             if isinstance(found, Owned):
                 refuse_others(desk, here, found)
+                found = desk.own_from_now(arrival, found) if found.record.unresolved else found
             record = found.record if isinstance(found, Owned) else _by_default(desk, here)
             if record is None or record.mode is None:
                 return render.freed(damage, True) if damage else render.left_nothing()

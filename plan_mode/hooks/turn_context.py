@@ -93,19 +93,19 @@ class TurnContext:
     def _is_quiet(self, place: Place) -> bool:
         """Whether nothing is known that could concern this turn: the case of everybody who isn't in a mode."""
         desk = self._desk
-        if desk.memory.left or desk.standing(place) is not NO_MODE:
+        if desk.memory.left or desk.standing(place) is not NO_MODE or (desk.has_parted(place) and desk.default_of(place)):
             return False
         if not desk.store.folders() or place.conversation in desk.memory.arrived:
             return True
-        if desk.has_kin(place.conversation):
-            return False
-        desk.memory.keep(desk.memory.arrived, place.conversation)
-        return True
+        kin = desk.kin(place)
+        if kin.certain and not kin.nearest:
+            desk.memory.keep(desk.memory.arrived, place.conversation)
+        return not kin.nearest
 
     def _is_unchanged(self, place: Place, standing: Standing, history: Any) -> bool:
         """Whether the model knows all of it, and nothing has to be stored."""
         desk, record = self._desk, standing.record
-        if record is None or record.unresolved or record.id in desk.memory.taken:
+        if record is None or record.unresolved or record.id in desk.memory.taken or record.id in desk.memory.left:
             return False
         if place.process is not None and record.holder != place.process:
             return False
@@ -122,7 +122,6 @@ class TurnContext:
         starting = desk.default_of(place)
         with desk.arriving(place, create=bool(starting)) as (arrival, writer):
             owned = desk.session(arrival)
-            desk.memory.keep(desk.memory.arrived, place.conversation)
             if isinstance(owned, Damaged):
                 return notices.reminder(desk.judge(owned))
             if owned is None and starting in BUILTIN:
@@ -132,6 +131,7 @@ class TurnContext:
             if owned.record.unresolved:
                 return notices.reminder(desk.judge(owned.record))
             owned = arrival.take_conversation(owned)
+            desk.memory.keep(desk.memory.arrived, place.conversation)
             writer.touch(owned.folder, owned.record.id)
             record = self._as_taken(owned.record)
             mark = secrets.token_hex(3)
@@ -160,7 +160,7 @@ class TurnContext:
     def _store(self, arrival: Any, owned: Owned, taken: SessionRecord) -> None:
         memory = self._desk.memory
         memory.taken.pop(owned.record.id, None)
-        if taken == owned.record:
+        if taken == owned.record and not transitions.may_go(taken):
             return
         try:
             self._desk.commit(arrival, owned, taken)

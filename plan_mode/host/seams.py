@@ -32,7 +32,8 @@ SEAMS: Final = MappingProxyType({
         "Server processes are known by their runner and by HERMES_GATEWAY_SESSION only.", loaded_only=True),
     "tabs": Seam(
         "tui_gateway.server", "_sessions",
-        "Side agents of a tab (/background) are known by the tab's id alone, from its first turn on.", loaded_only=True),
+        "Side agents of a tab (/background) are known by the tab's id alone, from its first turn on; commands don't know the "
+        "tab, so what it carries to a conversation of unreadable origin can't be left there.", loaded_only=True),
     "active_profile": Seam(
         "hermes_cli.profiles", "get_active_profile_name",
         "A server session of an unnamed profile refuses every command that changes something."),

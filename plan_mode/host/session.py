@@ -84,6 +84,15 @@ def key_of_tab(tab_id: str) -> str:
     return key if isinstance(key, str) else ""
 
 
+def tab_of(session_key: str) -> str:
+    """The one live tab of this process whose session has that key; "" where it can't be told."""
+    try:
+        found = [tab for tab, live in list(seam("tabs").items()) if live["session_key"] == session_key]
+    except Exception:  # no tabs here, or a host that keeps them in another way
+        return ""
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else ""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """A command as it came from a chat, before the host dispatched it."""

@@ -21,10 +21,14 @@ _UNSHOWABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u2
 
 @dataclass(frozen=True, slots=True)
 class Inside:
-    """The target lies below the root. ``real`` is its real path; ``exists`` whether a regular file stands there."""
+    """The target lies below the root. ``real`` is its real path; ``exists`` whether a regular file stands there.
+
+    ``names``: its paths below a project's root, as it was named and as it really is, with ``/``.
+    """
 
     real: str
     exists: bool
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,9 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
     """
     if not trusted_root or not os.path.isabs(trusted_root):
         return Outside("no-plan-directory", "this session has no plan directory")
-    path = as_path(untrusted_path)
+    path = absolute(untrusted_path)
     if isinstance(path, Outside):
         return path
-    if not os.path.isabs(path):
-        return Outside("not-absolute", f"{path!r} isn't an absolute path")
-    if ".." in path.split(os.sep):
-        return Outside("dot-dot", f"{path!r} holds '..'")
     try:
         link, real = _follow(path, trusted_root)
     except (OSError, RecursionError):
@@ -64,6 +64,54 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
     if any(part.startswith(".") for part in real[len(trusted_root):].split(os.sep)[:-1]):
         return Outside("dot-folder", f"{path!r} lies in a folder whose name starts with a dot")
     return _judge_entry(real)
+
+
+def locate(untrusted_path: object, trusted_root: str) -> Inside | Outside:
+    """Judge one write target against a project's root, an absolute real path.
+
+    As named and as it really is, the target must lie below the root; links and dot folders there are the project's own
+    affair, since a rule sees both paths. Refuses relative paths, ``..``, ways through /proc, hard links and special files.
+    Does not: promise anything about the moment after it returned.
+    """
+    if not trusted_root or not os.path.isabs(trusted_root):
+        return Outside("no-project", "this session's project isn't known")
+    path = absolute(untrusted_path)
+    if isinstance(path, Outside):
+        return path
+    try:
+        link, real = _follow(path, _PROC)
+        named = _name_below(path, trusted_root)
+    except (OSError, RecursionError):
+        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
+    if link is not None:
+        return Outside("symlink", f"{link!r} is a symbolic link")
+    if named is None or not _is_below(real, trusted_root):
+        return Outside("outside-project", f"{path!r} isn't below {trusted_root}")
+    judged = _judge_entry(real)
+    if isinstance(judged, Outside):
+        return judged
+    return Inside(real, judged.exists, (named, os.path.relpath(real, trusted_root).replace(os.sep, "/")))
+
+
+def absolute(untrusted_path: object) -> str | Outside:
+    """The path, if it is absolute text without ``..``; else why it isn't one that can be judged."""
+    path = as_path(untrusted_path)
+    if isinstance(path, Outside):
+        return path
+    if not os.path.isabs(path):
+        return Outside("not-absolute", f"{path!r} isn't an absolute path")
+    if ".." in path.split(os.sep):
+        return Outside("dot-dot", f"{path!r} holds '..'")
+    return path
+
+
+def _name_below(path: str, trusted_root: str) -> str | None:
+    """What an absolute path says of the way from the root on; None where it doesn't lead through the root."""
+    names = [name for name in path.split(os.sep) if name not in ("", ".")]
+    for number in range(len(names)):
+        if os.path.realpath(os.sep + os.sep.join(names[:number])) == trusted_root:
+            return "/".join(names[number:])
+    return None
 
 
 def as_path(untrusted_path: object) -> str | Outside:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from ..errors import FileRestrictionError
 from ..modes.model import Mode
 from .catalogue import ALWAYS, CATALOGUE, EDITORS, canonical
 from .containment import Inside, Outside
@@ -54,6 +55,8 @@ class Facts:
     """What a program behind a reading tool could take for an option of its own, as the subject of a sentence."""
     foreign: bool = False
     """Whether the host's registry gives this name to somebody else's tool."""
+    server: str = ""
+    """The MCP server that the host's registry gives this name to."""
     remote_files: bool = False
     """Whether the host's file tools work on another machine."""
     fallback: Fallback | None = None
@@ -94,15 +97,24 @@ def decide(mode: Mode, tool: str, facts: Facts) -> Verdict:
     return _not_granted(mode, name, facts)
 
 
-def could_allow(mode: Mode, tool: str) -> bool:
-    """Whether some arguments could make ``decide`` allow this tool; extra tools are the caller's to add."""
-    name = canonical(tool)
+def could_allow(mode: Mode, tool: str, server: str = "") -> bool:
+    """Whether some arguments could make ``decide`` allow this tool; extra tools are the caller's to add.
+
+    ``server``: the MCP server that the tool is of, by the host's registry and not by its name.
+    """
     if not mode.restricted:
         return True
-    if name in mode.grants.deny:
+    names = _names(canonical(tool), server)
+    if names & mode.grants.deny:
         return False
-    row = CATALOGUE.get(name)
-    return name in mode.grants.allow or (row is not None and (row.group == ALWAYS or row.group in mode.grants.groups))
+    row = CATALOGUE.get(canonical(tool))
+    group = row.group if row is not None else "mcp" if server else ""
+    return bool(names & mode.grants.allow) or group == ALWAYS or group in mode.grants.groups
+
+
+def _names(name: str, server: str) -> frozenset[str]:
+    """What a mode may call a tool: by its name, or by its server's."""
+    return frozenset({name, f"mcp:{server}"} if server else {name})
 
 
 def _protected(mode: Mode, name: str, facts: Facts) -> Verdict | None:
@@ -116,7 +128,7 @@ def _protected(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 
 
 def _explicit_deny(mode: Mode, name: str, facts: Facts) -> Verdict | None:
-    if name in mode.grants.deny:
+    if _names(name, facts.server) & mode.grants.deny:
         return Verdict("deny", "explicit-deny", f"{mode.name} mode denies {name} by name", _way_out(mode))
     return None
 
@@ -131,24 +143,52 @@ def _own_rule(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 def _edit(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     rule = mode.grants.edit_rule
     if rule is not None and facts.remote_files:
-        return Verdict("deny", "remote-files",
-                       "the file tools of this session work on another machine, where plan files can't be checked",
-                       "Give the plan in the conversation; the person approves it there with /planmode approve.")
-    hint = f"Write {rule.description}: {facts.plan_root}" if rule is not None and facts.plan_root else _way_out(mode)
+        return _PLANS_ELSEWHERE if rule.root == "plans" else _FILES_ELSEWHERE
+    hint = _edit_hint(mode, facts)
     if isinstance(facts.targets, Unreadable) or not facts.targets:
         why = facts.targets.reason if isinstance(facts.targets, Unreadable) else "it names none"
         return Verdict("deny", "unreadable-targets", f"the files it would write can't be told, because {why}", hint)
-    if rule is None:
-        return None
     for target in facts.targets:
         if isinstance(target.judged, Outside):
             return Verdict("deny", target.judged.rule, target.judged.reason, hint)
-        if not target.judged.real.lower().endswith(rule.suffix):
-            return Verdict("deny", "not-markdown", f"{target.shown!r} doesn't end in {rule.suffix}", hint)
+        limited = _limit(mode, name, target, target.judged, facts)
+        if limited is not None:
+            return limited
+    return None if rule is None else Verdict("allow", "plan-file" if rule.root == "plans" else "edit-rule")
+
+
+def _limit(mode: Mode, name: str, target: Target, judged: Inside, facts: Facts) -> Verdict | None:
+    """What the mode's edit rule says against a file that lies where files may lie."""
+    rule = mode.grants.edit_rule
+    if rule is None:
+        return None
+    if rule.root == "plans":
+        if not judged.real.lower().endswith(rule.suffix):
+            return Verdict("deny", "not-markdown", f"{target.shown!r} doesn't end in {rule.suffix}", _edit_hint(mode, facts))
         if target.others_plan:
             return Verdict("deny", "others-plan", f"{target.shown!r} is the plan of another session",
                            f"Write a new file in {facts.plan_root}.")
-    return Verdict("allow", "plan-file")
+        return None
+    if rule.pattern is not None and not (judged.names and all(map(rule.pattern.matches, judged.names))):
+        fault = FileRestrictionError(mode.slug, name, rule.pattern.source, rule.description, target.shown)
+        return Verdict("deny", "file-restriction", str(fault), _way_out(mode))
+    return None
+
+
+_PLANS_ELSEWHERE: Final = Verdict(
+    "deny", "remote-files", "the file tools of this session work on another machine, where plan files can't be checked",
+    "Give the plan in the conversation; the person approves it there with /planmode approve.")
+_FILES_ELSEWHERE: Final = Verdict(
+    "deny", "remote-files",
+    "the file tools of this session work on another machine, where the mode's rule for files can't be checked",
+    "The person can switch with /mode.")
+
+
+def _edit_hint(mode: Mode, facts: Facts) -> str:
+    rule = mode.grants.edit_rule
+    if rule is not None and rule.root == "plans" and facts.plan_root:
+        return f"Write {rule.description}: {facts.plan_root}"
+    return _way_out(mode)
 
 
 def _reading(mode: Mode, name: str, facts: Facts) -> Verdict | None:
@@ -188,7 +228,7 @@ def _extra(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 
 
 def _granted(mode: Mode, name: str, facts: Facts) -> Verdict | None:
-    if facts.foreign or not could_allow(mode, name):
+    if facts.foreign or not could_allow(mode, name, facts.server):
         return None
     return Verdict("allow", "granted")
 
@@ -201,7 +241,7 @@ def _not_granted(mode: Mode, name: str, facts: Facts) -> Verdict:
     rule, reason = "not-granted", f"{name} isn't available in {mode.name.lower()} mode"
     if facts.foreign:
         rule, reason = "foreign-tool", f"here {name} isn't the host's own tool but somebody else's of that name"
-    elif name not in CATALOGUE:
+    elif name not in CATALOGUE and not facts.server:
         rule, reason = "unknown-tool", f"{name} isn't a tool that {mode.name.lower()} mode knows to be harmless"
     return Verdict("deny", rule, reason, _way_out(mode))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import random
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from .process import is_alive
@@ -11,27 +12,33 @@ from .record import SessionRecord
 from .store import Folder, Writer, remove
 
 
-def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozenset[str] | None] | None = None) -> int:
+def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozenset[str] | None] | None = None, *,
+          most: int | None = None) -> int:
     """Remove what may go; how many records are left.
 
     A record of no live process goes when it was last written before ``older_than`` (seconds since the epoch), when no key
     leads to it any more, or when ``listed`` (the hashed keys of all conversations the host still has; None when it can't
     tell) doesn't hold its conversation, though the model was told there. Keys without a record and unfinished files go with
-    them.
+    them. ``most``: of the files that aren't old, look into so many, whichever they are, since others wait for the lock.
     """
     left = 0
     for folder in writer.folders:
+        files = _files(folder)
+        looked_at = files if most is None or len(files) <= most else [
+            *random.sample(files, most), *(each for each in files if each[1] < older_than)]
         known = listed(folder) if listed else None
-        for name, written in _files(folder):
-            path = os.path.join(folder.path, name)
-            if name.endswith(".json"):
-                record = writer.load(folder, name[:-5])
-                may_go = isinstance(record, SessionRecord) and _may_go(writer, folder, record, written < older_than, known)
-                if may_go and remove(path):
-                    continue
-                left += 1
-        _remove_leftovers(writer, folder)
+        gone = {name for name, written in looked_at
+                if name.endswith(".json") and _is_removed(writer, folder, name, written < older_than, known)}
+        left += sum(name.endswith(".json") for name, _ in files) - len(gone)
+        unfinished = [name for name, _ in files if name.endswith(".tmp")]
+        _remove_leftovers(writer, folder, {*unfinished, *(name for name, _ in looked_at)})
     return left
+
+
+def _is_removed(writer: Writer, folder: Folder, name: str, is_old: bool, known: frozenset[str] | None) -> bool:
+    record = writer.load(folder, name[:-5])
+    may_go = isinstance(record, SessionRecord) and _may_go(writer, folder, record, is_old, known)
+    return may_go and remove(os.path.join(folder.path, name))
 
 
 def _may_go(writer: Writer, folder: Folder, record: SessionRecord, is_old: bool, known: frozenset[str] | None) -> bool:
@@ -44,9 +51,9 @@ def _may_go(writer: Writer, folder: Folder, record: SessionRecord, is_old: bool,
     return all(key == of_the_dead or writer.pointed_to(folder, key) != record.id for key in record.keys)
 
 
-def _remove_leftovers(writer: Writer, folder: Folder) -> None:
+def _remove_leftovers(writer: Writer, folder: Folder, names: Iterable[str]) -> None:
     """Remove keys without a record, and files that somebody was killed over: who writes has the lock, and that's us."""
-    for name, _ in _files(folder):
+    for name in names:
         record_id = writer.pointed_to(folder, name[:-4]) if name.endswith(".key") else None
         if name.endswith(".tmp") or (record_id and not os.path.exists(folder.record_path(record_id))):
             remove(os.path.join(folder.path, name))

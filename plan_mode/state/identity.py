@@ -18,7 +18,8 @@ ONE_SHOT: Final = "one-shot"
 _SCHEDULED: Final = "cron_"
 """How the host begins the ids of scheduled runs: an older one puts no mark into their context."""
 
-_STATELESS: Final = frozenset({"api_server", "webhook", "msgraph_webhook"})
+API: Final = "api_server"
+_DELIVERIES: Final = frozenset({"webhook", "msgraph_webhook"})
 
 
 class Surface(NamedTuple):
@@ -133,6 +134,11 @@ def _by_key(facts: Surface, conversation: str, surface: str) -> Place:
     return Place(None, conversation, facts.session_key, surface=surface)
 
 
+def _by_conversation_else_key(facts: Surface, conversation: str, surface: str) -> Place:
+    """A client's key says who talks, and not of what: only a call that brings no conversation goes by it."""
+    return Place(None, conversation, "" if conversation else facts.session_key, surface=surface)
+
+
 def _by_tab(facts: Surface, conversation: str, surface: str) -> Place:
     return Place(None, conversation, facts.session_key, facts.tab_id, facts.tabs_key, surface)
 
@@ -152,7 +158,9 @@ CASES: Final[tuple[Case, ...]] = (
         "slash-worker", "This command runs in a helper process of the TUI, away from the conversation it should protect.",
         _NEEDS_BINDING)),
     Case("classic CLI", lambda s: bool(s.interactive_cli), _named(CLI), _by_process),
-    Case("stateless server", lambda s: s.bound and s.platform in _STATELESS, lambda s: s.platform, _by_key, NoSession(
+    Case("API server", lambda s: s.bound and s.platform == API, _named(API), _by_conversation_else_key, NoSession(
+        "no-commands", "The API hands no plugin commands on.", "Set default_mode for api_server in config.yaml.")),
+    Case("webhook", lambda s: s.bound and s.platform in _DELIVERIES, lambda s: s.platform, _by_key, NoSession(
         "no-commands", "Nobody types commands here.", "Set default_mode for this platform in config.yaml.")),
     Case("chat", lambda s: bool(s.session_key and s.platform), lambda s: s.platform, _by_key),
     Case("tab", lambda s: bool(s.tab_id or (s.session_key and s.source)), lambda s: s.source or "tui", _by_tab),

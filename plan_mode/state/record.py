@@ -64,7 +64,8 @@ class SessionRecord:
     ``conversation`` is the hashed key of the conversation it was last seen in (empty before the first turn),
     ``begun_in`` that of the one in which it was turned on; ``keys`` are all its key files; ``holder`` is the live
     classic CLI that has it, None when parked; ``since`` is in seconds since the epoch; ``copied`` from another
-    session's at a branch; ``owner`` is the hashed user who turned it on, empty where the surface knows of no users.
+    session's at a branch; ``owner`` is the hashed user who turned it on, empty where the surface knows of no users;
+    ``project`` is the root of the project, as it was when the mode was turned on.
     """
 
     id: str
@@ -85,6 +86,7 @@ class SessionRecord:
     holder: ProcessId | None = None
     copied: bool = False
     owner: str = ""
+    project: str = ""
 
     def plan_at(self, path: str) -> PlanFile | None:
         return next((plan for plan in self.plans if plan.path == path), None)

@@ -15,7 +15,7 @@ from typing import Final, Literal
 from ..errors import StateError
 from .identity import Place, conversation_key, plan_key
 from .process import ProcessId, is_alive
-from .record import NOTHING, Damaged, SessionRecord, new_id
+from .record import MOST_PLANS, NOTHING, Damaged, SessionRecord, new_id
 from .store import Folder, Store, Writer
 
 Kind = Literal["compression", "branch", "delegate", "reset", "none", "unreadable"]
@@ -134,6 +134,13 @@ def _ancestry(conversation: str, kin_of: KinOf) -> Iterator[_Step]:
     yield _Step("unreadable", "")
 
 
+def _copy_of(origin: Owned) -> Owned:
+    """A record like that one, of no place yet."""
+    return Owned(origin.folder, replace(
+        origin.record, id=new_id(), activation=new_id(), keys=(), owed=NOTHING, holder=None, conversation="", begun_in="",
+        copied=True))
+
+
 class Arrival:
     """One command or main turn that arrives at its session, under the lock of ``writer``.
 
@@ -230,8 +237,8 @@ class Arrival:
         """Nothing was carried here. What a chat is called goes on in another conversation, which may bring its own record."""
         if named is None:
             return self._inherit()
-        if named.record.conversation in ("", self._here(named.folder)) or self._writer.find(
-                named.folder, self._here(named.folder)) is not None:
+        here = self._here(named.folder)
+        if named.record.conversation == here or self._writer.find(named.folder, here) is not None:
             return self._restore(named)
         brought = self._inherit()
         if brought is None or brought.record.id == named.record.id:
@@ -268,9 +275,14 @@ class Arrival:
         return None
 
     def _merge(self, held: Owned, named: Owned) -> Owned:
-        """Two keys that met: the stricter record takes both; the other goes when nothing else points to it."""
+        """Two keys that met: the stricter record takes both, and the plans; the other goes."""
         winner, loser = sorted((held, named), key=lambda owned: self._strictness(owned.record), reverse=True)
-        merged = self._bind(winner, extra=loser.record.keys if loser.folder == winner.folder else ())
+        if loser.folder == winner.folder:
+            plans = {plan.path: plan for plan in (*loser.record.plans, *winner.record.plans)}
+            together = replace(winner.record, plans=tuple(plans.values())[-MOST_PLANS:])
+            merged = self._bind(Owned(winner.folder, together), extra=loser.record.keys)
+        else:
+            merged = self._bind(winner)
         self._writer.drop_record(loser.folder, loser.record.id)
         return merged
 
@@ -288,11 +300,14 @@ class Arrival:
         return bool(carrier and owned.record.told) and owned.folder.hashed(carrier) not in owned.record.keys
 
     def _branch(self, origin: Owned) -> Owned | None:
-        if origin.record.mode is None:
-            return None
-        return self._bind(Owned(origin.folder, replace(
-            origin.record, id=new_id(), activation=new_id(), keys=(), owed=NOTHING, holder=None, conversation="", begun_in="",
-            copied=True)))
+        return self._bind(_copy_of(origin)) if origin.record.mode is not None else None
+
+    def part(self, owned: Owned) -> Owned:
+        """A copy that is this place's own from now on; the record it was made of goes on waiting for its conversation."""
+        own = self._bind(_copy_of(owned))
+        if self.place.carrier and owned.folder.hashed(self.place.carrier) in owned.record.keys:
+            self.park(owned)
+        return own
 
     def _bind(self, owned: Owned, extra: Iterable[str] = ()) -> Owned:
         """Give the record this place: its holder, its conversation and the keys to both.

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import pytest
 
+from plan_mode.modes.builtin import BUILTIN
 from tests.fake_host import Cli, Machine
 
 MODES = """\
+  {architect} architect  Reads everything and writes Markdown: designs, decisions, documentation.
+  {ask} ask  Reads and answers; changes nothing.
   {code} code  Everything is allowed.
+  {debug} debug  Everything is allowed; the cause comes before the cure.
+  {orchestrator} orchestrator  Splits work up and gives it to sub-agents; touches nothing itself.
   {plan} plan  Read, think and write plan files; nothing else until a person approves the plan.
 Next: /mode shows the mode, /mode <slug> switches, /mode off leaves."""
 CODE_ON = "Code mode is on. Everything is allowed.\nNext: go on; /mode off leaves, /planmode on plans first."
@@ -15,7 +20,7 @@ NO_MODE = "No mode is active in this session, so there is nothing to turn off.\n
 
 
 def shown(now: str) -> str:
-    return f"Mode: {now}\n" + MODES.format(**{slug: "*" if slug == now else " " for slug in ("code", "plan")})
+    return f"Mode: {now}\n" + MODES.format(**{slug: "*" if slug == now else " " for slug in BUILTIN})
 
 
 def test_bare_shows_the_mode(cli: Cli) -> None:
@@ -87,7 +92,8 @@ def test_an_approval_outlives_the_mode_that_followed_it(cli: Cli) -> None:
 @pytest.mark.parametrize(("typed", "named"), [("nope", "nope"), ("read-only", "read-only"), ("\x1b[0m", "\\x1b[0m"), ("-", "-")])
 def test_a_mode_that_isnt_there(typed: str, named: str, cli: Cli) -> None:
     assert cli.type(f"/mode {typed}") == (
-        f"'{named}' isn't a mode. Modes: code, plan. /mode shows the mode, /mode <slug> switches, /mode off leaves.")
+        f"'{named}' isn't a mode. Modes: architect, ask, code, debug, orchestrator, plan. "
+        "/mode shows the mode, /mode <slug> switches, /mode off leaves.")
     assert cli.type("/mode") == shown("none")
 
 

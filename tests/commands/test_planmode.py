@@ -392,9 +392,12 @@ def test_a_name_with_blanks_beside_the_option(typed: str, planning: Cli, machine
 @pytest.mark.parametrize(("typed", "reply"), [
     ("--mode", "--mode needs the slug of a mode, as in --mode code."),
     ("--mode=", "'--mode=' isn't a plan file of this session. These are: " + NAME + "."),
-    ("--mode plan", "'plan', from --mode, isn't a mode that can follow a plan. Modes: code."),
-    ("--mode nope", "'nope', from --mode, isn't a mode that can follow a plan. Modes: code."),
-    ("--mode read-only", "'read-only', from --mode, isn't a mode that can follow a plan. Modes: code."),
+    ("--mode plan", "'plan', from --mode, isn't a mode that can follow a plan. "
+     "Modes: architect, ask, code, debug, orchestrator."),
+    ("--mode nope", "'nope', from --mode, isn't a mode that can follow a plan. "
+     "Modes: architect, ask, code, debug, orchestrator."),
+    ("--mode read-only", "'read-only', from --mode, isn't a mode that can follow a plan. "
+     "Modes: architect, ask, code, debug, orchestrator."),
     ("elsewhere.md", "'elsewhere.md' isn't a plan file of this session. These are: " + NAME + "."),
 ])
 def test_approve_refused(typed: str, reply: str, planning: Cli) -> None:
@@ -474,7 +477,8 @@ def test_a_mode_that_cant_follow_is_refused(setting: str, machine: Machine) -> N
     cli.type("/planmode on")
     cli.write_plan()
     assert cli.type("/planmode approve") == (
-        f"'{setting}', from the setting after_approval, isn't a mode that can follow a plan. Modes: code.")
+        f"'{setting}', from the setting after_approval, isn't a mode that can follow a plan. "
+        "Modes: architect, ask, code, debug, orchestrator.")
     assert cli.restricted
     assert cli.type("/planmode approve --mode code").startswith("Approved: ")
 

@@ -184,6 +184,16 @@ def test_it_counts_once(chat: Chat) -> None:
     assert not chat.restricted
 
 
+def test_it_counts_again_in_another_turn(chat: Chat) -> None:
+    """As after /retry: the request is the same to the letter."""
+    row = {"role": "user", "content": framed("/planmode on")}
+    chat.request(*BEFORE, row)
+    chat.type("/planmode off")
+    chat.turn()
+    chat.request(*BEFORE, row)
+    assert chat.restricted
+
+
 def test_parts_of_a_message(chat: Chat) -> None:
     row = {"role": "user", "content": [{"type": "tool_result", "content": "x"}, {"type": "text", "text": framed("/planmode on")}]}
     sent = chat.request(*BEFORE[:3], row)

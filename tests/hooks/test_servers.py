@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from plan_mode import cli as operator
 from plan_mode.state import sessions
 from tests.fake_host import PLAN_TEXT, Chat, Machine, Server, Tab
 
@@ -263,3 +264,26 @@ def test_in_two_processes(chat: Chat, machine: Machine) -> None:
     assert again.restricted
     assert again.type("/planmode off").startswith("Plan mode is off")
     assert not again.restricted
+
+
+# -- clients of the API server
+
+def test_a_clients_conversations_are_sessions_of_their_own(machine: Machine) -> None:
+    """Its key says who talks. What runs inside of a call brings nothing else, and is judged by the strictest of them."""
+    machine.set(default_mode="plan")
+    server = machine.server()
+    one, two = (server.job(name, session_key="user-7", platform="api_server") for name in ("one", "two"))
+    for talk in (one, two):
+        talk.turn(platform="api_server")
+        assert talk.restricted
+    assert len(machine.files("*.json")) == 2
+    inner = server.job("", session_key="user-7", platform="api_server")
+    assert inner.restricted
+    with one.acting():
+        found = one.desk.standing(one.desk.place("one")).record
+    assert found is not None
+    operator.main(["off", found.id])
+    assert not one.restricted
+    assert two.restricted
+    assert inner.restricted
+    assert server.job("three", session_key="user-7", platform="api_server").restricted

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from plan_mode.modes.builtin import CODE, PLAN, READ_ONLY, READING
+from plan_mode.modes.jsregex import translate
 from plan_mode.modes.model import GROUPS, EditRule, Grants, Mode
 from plan_mode.policy.catalogue import ALIASES, ALWAYS, CATALOGUE
 from plan_mode.policy.containment import Inside, Outside
@@ -18,6 +19,11 @@ ROOT = "/w/.hermes/plans"
 PLAN_FILE = Target(f"{ROOT}/a.md", Inside(f"{ROOT}/a.md", False))
 ELSEWHERE = Target("/w/src.py", Outside("outside-plans", f"'/w/src.py' isn't below {ROOT}"))
 CONFIG = Target("/home/.hermes/config.yaml", Outside("outside-plans", "..."), protected_by="/home/.hermes/config.yaml")
+ANYWHERE = Target("/w/src.py", Inside("/w/src.py", True))
+RELATIVE = Target("src.py", Outside("not-absolute", "'src.py' isn't an absolute path"))
+DOCS = Target("/w/docs/a.md", Inside("/w/docs/a.md", True, ("docs/a.md", "docs/a.md")))
+SOURCE = Target("/w/src/x.py", Inside("/w/src/x.py", True, ("src/x.py", "src/x.py")))
+LINKED = Target("/w/docs/to-src.md", Inside("/w/src/x.py", True, ("docs/to-src.md", "src/x.py")))
 UNREADABLE = Unreadable("the patch has no file header")
 DAMAGED = Fallback("state-damaged", "its state file is damaged")
 
@@ -35,6 +41,10 @@ def facts(*targets: Target, **more: Any) -> Facts:
 
 def custom(*groups: str, **grants: Any) -> Mode:
     return Mode("custom", "Custom", "You are custom.", Grants(frozenset(groups), **grants))
+
+
+def limited(pattern: str, description: str = "") -> Mode:
+    return custom("edit", edit_rule=EditRule("project", "", description, translate(pattern)))
 
 
 # -- plan mode
@@ -245,8 +255,24 @@ def test_the_fallback_only_reads(tool: str) -> None:
     (custom(*GROUPS, deny=frozenset({"write_file"})), "write_file", facts(CONFIG), "protected"),
     (custom(allow=frozenset({"patch"})), "patch", facts(ELSEWHERE, CONFIG), "protected"),
     # Without an edit rule any readable target may be written; what can't be read can't be told from a protected one.
-    (custom("edit"), "write_file", facts(ELSEWHERE), "granted"),
-    (custom("edit"), "write_file", facts(ELSEWHERE, remote_files=True), "granted"),
+    (custom("edit"), "write_file", facts(ANYWHERE), "granted"),
+    (custom("edit"), "write_file", facts(ANYWHERE, remote_files=True), "granted"),
+    (custom("edit"), "write_file", facts(RELATIVE), "not-absolute"),
+    (custom("edit"), "patch", facts(ANYWHERE, RELATIVE), "not-absolute"),
+    # With one, every target must match it as it is named and as it really is.
+    (limited(r"^docs/"), "write_file", facts(DOCS), "edit-rule"),
+    (limited(r"^docs/"), "patch", facts(DOCS, DOCS), "edit-rule"),
+    (limited(r"^docs/"), "patch", facts(DOCS, SOURCE), "file-restriction"),
+    (limited(r"^docs/"), "write_file", facts(SOURCE), "file-restriction"),
+    (limited(r"^docs/"), "write_file", facts(LINKED), "file-restriction"),
+    (limited(r"^src/"), "write_file", facts(LINKED), "file-restriction"),
+    (limited(r"\.md$"), "write_file", facts(LINKED), "file-restriction"),
+    (limited(r"^docs/"), "write_file", facts(ANYWHERE), "file-restriction"),  # not known where in the project it lies
+    (limited(r"^docs/"), "write_file", facts(ELSEWHERE), "outside-plans"),
+    (limited(r"^docs/"), "write_file", facts(CONFIG), "protected"),
+    (limited(r"^docs/"), "write_file", facts(DOCS, remote_files=True), "remote-files"),
+    (limited(r"^docs/"), "patch", facts(targets=UNREADABLE), "unreadable-targets"),
+    (limited(r"^docs/"), "read_file", Facts(), "not-granted"),
     (custom("edit"), "patch", facts(targets=UNREADABLE), "unreadable-targets"),
     (custom("edit"), "patch", Facts(), "unreadable-targets"),
     (custom("edit"), "write_file", facts(ELSEWHERE, foreign=True), "foreign-tool"),
@@ -256,6 +282,16 @@ def test_the_fallback_only_reads(tool: str) -> None:
     (custom("command"), "process", Facts(), "granted"),
     (custom("command"), "terminal", facts(foreign=True), "foreign-tool"),
     (custom("mcp"), "mcp_fs_write_file", Facts(), "unknown-tool"),
+    (custom("mcp"), "mcp_fs_write_file", facts(server="fs"), "granted"),
+    (custom("mcp", deny=frozenset({"mcp:fs"})), "mcp_fs_write_file", facts(server="fs"), "explicit-deny"),
+    (custom("mcp", deny=frozenset({"mcp_fs_write_file"})), "mcp_fs_write_file", facts(server="fs"), "explicit-deny"),
+    (custom("mcp", deny=frozenset({"mcp:other"})), "mcp_fs_write_file", facts(server="fs"), "granted"),
+    (custom(allow=frozenset({"mcp:fs"})), "mcp_fs_write_file", facts(server="fs"), "granted"),
+    (custom(allow=frozenset({"mcp:fs"})), "mcp_fs_write_file", facts(server="fs2"), "not-granted"),
+    (custom(allow=frozenset({"mcp:fs"})), "mcp_fs_write_file", Facts(), "unknown-tool"),
+    (custom("read"), "mcp_fs_read_file", facts(server="fs"), "not-granted"),
+    (custom("mcp"), "read_file", facts(foreign=True, server="fs"), "foreign-tool"),
+    (PLAN, "mcp_fs_read_file", facts(server="fs"), "not-granted"),
     (custom(allow=frozenset({"mcp_fs_read_file"})), "mcp_fs_read_file", Facts(), "granted"),
     (custom(), "read_file", Facts(), "not-granted"),
     (custom(), "write_file", facts(PLAN_FILE), "not-granted"),
@@ -268,7 +304,14 @@ def test_the_fallback_only_reads(tool: str) -> None:
 def test_other_modes(mode: Mode, tool: str, known: Facts, rule: str) -> None:
     verdict = decide(mode, tool, known)
     assert verdict.rule == rule
-    assert verdict.allowed is (rule in {"granted", "always-available"})
+    assert verdict.allowed is (rule in {"granted", "always-available", "edit-rule"})
+
+
+def test_a_file_restriction_names_mode_pattern_and_path() -> None:
+    assert decide(limited(r"^docs/", "Docs only"), "patch", facts(DOCS, SOURCE)) == Verdict(
+        "deny", "file-restriction",
+        "FileRestrictionError: in custom mode patch may only write files whose path in the project matches ^docs/ (Docs only); "
+        "'/w/src/x.py' doesn't", "The person can switch with /mode.")
 
 
 @pytest.mark.parametrize(("mode", "tool", "could"), [

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plan_mode.modes.builtin import BUILTIN, READ_ONLY
+from plan_mode.modes.jsregex import translate
 from plan_mode.modes.model import GROUPS, EditRule, Grants, Mode
 from plan_mode.policy.catalogue import ALIASES, CATALOGUE, EDITORS, canonical
 from plan_mode.policy.containment import Inside, Outside
@@ -22,26 +23,30 @@ NAMES = st.frozensets(TOOLS.map(canonical), max_size=4)
 
 GRANTS = st.builds(
     Grants, groups=st.frozensets(st.sampled_from(sorted(GROUPS))) | st.just(GROUPS), allow=NAMES, deny=NAMES,
-    edit_rule=st.none() | st.just(EditRule("plans", ".md", "plans")))
+    edit_rule=st.none() | st.sampled_from([EditRule("plans", ".md", "plans"), EditRule("project", "", "", translate(r"\.md$"))]))
 CUSTOM = st.builds(
     Mode, slug=st.just("custom"), name=st.just("Custom"), role_definition=st.just(""), grants=GRANTS, extra_tools=st.booleans())
 MODES = st.one_of(st.sampled_from([*BUILTIN.values(), READ_ONLY]), CUSTOM)
 
 TARGETS = st.builds(
     Target, shown=st.just("/p/a.md"),
-    judged=st.sampled_from([Inside("/p/a.md", False), Inside("/p/a.py", True), Outside("outside-plans", "it isn't below /p")]),
+    judged=st.sampled_from([
+        Inside("/p/a.md", False), Inside("/p/a.py", True), Outside("outside-plans", "it isn't below /p"),
+        Inside("/p/a.md", True, ("a.md", "a.md")), Inside("/p/a.py", True, ("a.md", "a.py")),
+        Inside("/p/a.py", True, ("a.py", "a.py")),
+    ]),
     protected_by=st.none() | st.none() | st.just("/home"), others_plan=st.booleans())
 UNREADABLE = st.just(Unreadable("it can't be told"))
 FACTS = st.deferred(lambda: st.builds(
     Facts, targets=st.one_of(st.lists(TARGETS, max_size=3).map(tuple), UNREADABLE), plan_root=st.sampled_from(["", "/p"]),
     extra_tools=NAMES, option=st.sampled_from(["", "", "its argument path"]),
-    inline_shell=st.booleans(), foreign=st.booleans(), remote_files=st.booleans(),
+    inline_shell=st.booleans(), foreign=st.booleans(), remote_files=st.booleans(), server=st.sampled_from(["", "", "fs"]),
     fallback=st.none() | st.just(Fallback("state-damaged", "it is damaged")),
     inner=st.one_of(st.lists(st.builds(InnerCall, tool=TOOLS, facts=FACTS), max_size=2).map(tuple), UNREADABLE)))
 
 
 def could_be_offered(mode: Mode, tool: str, facts: Facts) -> bool:
-    return could_allow(mode, tool) or (mode.extra_tools and canonical(tool) in facts.extra_tools)
+    return could_allow(mode, tool, facts.server) or (mode.extra_tools and canonical(tool) in facts.extra_tools)
 
 
 @settings(max_examples=150, deadline=None)
@@ -64,7 +69,7 @@ def test_what_is_allowed_could_be_offered(mode: Mode, tool: str, facts: Facts) -
         assert could_be_offered(mode, tool, facts)
 
 
-A_PLAN = Target("/p/a.md", Inside("/p/a.md", False))
+A_PLAN = Target("/p/a.md", Inside("/p/a.md", False, ("a.md", "a.md")))
 BEST = Facts(targets=(A_PLAN,), plan_root="/p", inline_shell=False, inner=(InnerCall("clarify"),))
 
 
@@ -137,3 +142,18 @@ def test_an_unknown_tool_needs_its_name(mode: Mode, tool: str, facts: Facts) -> 
     named = tool in mode.grants.allow or (mode.extra_tools and tool in facts.extra_tools)
     if mode.restricted and decide(mode, tool, facts).allowed:
         assert named
+
+
+@settings(max_examples=150, deadline=None)
+@given(mode=MODES, tool=TOOLS, facts=FACTS)
+def test_what_a_project_rule_allows_matches_it_by_both_names(mode: Mode, tool: str, facts: Facts) -> None:
+    rule = mode.grants.edit_rule
+    if rule is None or rule.pattern is None or canonical(tool) not in ("write_file", "patch") or not mode.restricted:
+        return
+    if decide(mode, tool, facts).allowed:
+        assert isinstance(facts.targets, tuple)
+        assert facts.targets
+        for target in facts.targets:
+            assert isinstance(target.judged, Inside)
+            assert target.judged.names
+            assert all(map(rule.pattern.matches, target.judged.names))

@@ -59,7 +59,7 @@ TABLE: list[tuple[Surface, dict[str, Any], str, tuple[str, ...], str | None]] = 
     (SERVER, {"gateway_runner": True}, "gateway", ("id:C",), "gateway-process"),
     (SERVER, {"gateway_runner": True, "cron": True}, "cron", ("id:C",), "cron"),
     # surfaces without commands
-    (SERVER, {"session_key": "S", "platform": "api_server"}, "api_server", ("sk:S", "id:C"), "no-commands"),
+    (SERVER, {"session_key": "S", "platform": "api_server"}, "api_server", ("id:C",), "no-commands"),  # the key is a client's
     (SERVER, {"session_key": "S", "platform": "webhook"}, "webhook", ("sk:S", "id:C"), "no-commands"),
     (SERVER, {"session_key": "S"}, "acp", ("sk:S", "id:C"), "no-commands"),
     # the first row that applies speaks

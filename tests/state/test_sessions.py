@@ -22,6 +22,7 @@ from plan_mode.state.sessions import (
     MOST_ANCESTORS,
     Arrival,
     Kin,
+    Kindred,
     Owned,
     kindred,
     look,
@@ -77,6 +78,12 @@ class World:
         """A person turns a mode on, in a conversation that has messages unless ``kin`` says otherwise."""
         with self.arriving(process, conversation, create=True) as (arrival, _):
             return arrival.begin(record(mode, **more)).record
+
+    def begin_named(self, conversation: str, key: str) -> SessionRecord:
+        """A person turns plan mode on in a session of a server, which calls it by that key."""
+        place = Place(None, conversation, session_key=key.removeprefix("sk:"))
+        with self.store.writing(create=True) as writer:
+            return Arrival(writer, place, lambda each: self.kin.get(each, NONE), lambda found: 0).begin(record()).record
 
     def park(self, process: ProcessId) -> None:
         with self.arriving(process, "") as (arrival, _):
@@ -574,20 +581,22 @@ def test_recorded_asks_nobodys_lineage(world: World) -> None:
 
 # -- what concerns a conversation of which nothing is known, without the lock
 
-@pytest.mark.parametrize(("kin", "nearest"), [
-    ({}, ""),
-    ({"B": Kin("branch", "A")}, "A"),
-    ({"B": Kin("compression", "X"), "X": Kin("branch", "A")}, "A"),
-    ({"B": Kin("branch", "A", begun=99.0)}, ""),
-    ({"B": Kin("reset", "A")}, ""),
-    ({"B": UNREADABLE}, ""),
-    ({"B": Kin("branch", "B")}, ""),
+@pytest.mark.parametrize(("kin", "nearest", "certain"), [
+    ({}, "", True),
+    ({"B": Kin("branch", "A")}, "A", True),
+    ({"B": Kin("compression", "X"), "X": Kin("branch", "A")}, "A", True),
+    ({"B": Kin("branch", "A", begun=99.0)}, "", True),
+    ({"B": Kin("reset", "A")}, "", True),
+    ({"B": UNREADABLE}, "", False),
+    ({"B": Kin("unreadable", "A")}, "A", False),
+    ({"B": Kin("branch", "X"), "X": UNREADABLE}, "", False),
+    ({"B": Kin("branch", "B")}, "", False),
 ])
-def test_kindred(kin: dict[str, Kin], nearest: str, world: World) -> None:
+def test_kindred(kin: dict[str, Kin], nearest: str, certain: bool, world: World) -> None:
     world.begin(ONE, "A")
     world.kin |= kin
     with world.arriving(TWO, "x"):  # somebody holds the lock
-        assert kindred(world.store, "B", lambda each: world.kin.get(each, NONE)) == nearest
+        assert kindred(world.store, "B", lambda each: world.kin.get(each, NONE)) == Kindred(nearest, certain)
 
 
 def test_nobody_is_asked_while_there_is_no_record(world: World) -> None:
@@ -691,7 +700,8 @@ def test_sweep(world: World) -> None:
 
 
 def test_sweep_of_what_the_host_no_longer_lists(world: World) -> None:
-    kept, gone = world.begin(ONE, "A"), world.begin(TWO, "B")
+    told = Told("c", "plan", "", "m")
+    kept, gone = world.begin(ONE, "A", told=told), world.begin(TWO, "B", told=told)
     for process in (ONE, TWO):
         world.park(process)
     with world.store.writing() as writer:
@@ -699,6 +709,36 @@ def test_sweep_of_what_the_host_no_longer_lists(world: World) -> None:
         assert sweep(writer, 0.0, lambda folder: frozenset({folder.hashed("id:A")})) == 1
     assert [each.id for each in world.on_disk()] == [kept.id]
     assert gone.id != kept.id
+
+
+def test_sweep_takes_nothing_whose_first_turn_is_still_to_come(world: World) -> None:
+    """A chat's conversation isn't known before it, and the host lists a tab's only from it on."""
+    waiting = [world.begin_named("", "sk:chat"), world.begin_named("K", "sk:K")]
+    with world.store.writing() as writer:
+        assert sweep(writer, 0.0, lambda folder: frozenset()) == 2
+    assert {each.id for each in world.on_disk()} == {each.id for each in waiting}
+
+
+def test_a_sweep_of_a_few_gets_through_all_in_the_end(world: World) -> None:
+    """And takes what is old at once, and unfinished files."""
+    for number in range(30):
+        process = replace(ONE, pid=number + 10)
+        world.alive[process] = False
+        world.kin[f"A{number}"] = FRESH
+        begun = world.begin(process, f"A{number}")
+        os.utime(world.folder.record_path(begun.id), (100, 100) if number < 5 else None)
+    kept = world.begin(ONE, "A")
+    Path(world.folder.path, "x.json.12.tmp").write_text("half")
+    with world.store.writing() as writer:
+        left = sweep(writer, 200.0, most=3)
+        assert 31 - 5 - 3 <= left <= 31 - 5
+        assert left == len(world.on_disk())
+        assert world.names(".tmp") == []
+        for _ in range(1000):
+            left = sweep(writer, 200.0, most=3)
+    assert [each.id for each in world.on_disk()] == [kept.id]
+    assert left == 1
+    assert len(world.names(".key")) == 2
 
 
 def test_sweep_takes_nothing_from_a_process_that_just_began(world: World) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+_CONSENTS = ("always", "session", "once")
+
 
 @dataclass(frozen=True)
 class Approval:
@@ -31,6 +33,11 @@ class Approvals:
         return found[self._seen - 1]
 
     def answer_all(self, choice: str | None) -> None:
-        """Answer what waits; with None leave it waiting."""
+        """Answer what waits; with None leave it waiting. Where so much isn't offered, the next smaller consent is given."""
         while choice and (approval := self.next()):
-            approval.answer(choice)
+            approval.answer(_offered(choice, approval.choices))
+
+
+def _offered(choice: str, choices: Sequence[str]) -> str:
+    smaller = _CONSENTS[_CONSENTS.index(choice) :] if choice in _CONSENTS else ()
+    return next((each for each in smaller if each in choices), choice)

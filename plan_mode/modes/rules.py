@@ -1,0 +1,112 @@
+"""A mode's rules: text files in folders named after it, read for the model beside the mode's own instructions."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from .sources import Scope, is_home_of
+
+MOST_FILES: Final = 200
+MOST_OF_ONE: Final = 64 * 1024
+MOST_OF_ALL: Final = 256 * 1024
+"""Characters."""
+
+_LEFT_OUT: Final = (".bak", ".cache", ".crdownload", ".db", ".dmp", ".dump", ".eml", ".lock", ".log", ".old", ".part", ".partial",
+                    ".pyc", ".pyo", ".stackdump", ".swo", ".swp", ".temp", ".tmp", "~")
+"""Endings of what other programs leave in a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One file of rules. ``name`` is its path below the folder it was found in, with ``/``."""
+
+    name: str
+    text: str
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What was found, and what couldn't be read: each fault says which file, why, and what becomes of it."""
+
+    texts: tuple[Rule, ...] = ()
+    faults: tuple[str, ...] = ()
+
+
+def folders_of(slug: str, trusted_home: str, project: str) -> tuple[tuple[str, Scope], ...]:
+    """The folders of a mode's rules, in the order in which they are read."""
+    name = f"rules-{slug}"
+    found: list[tuple[str, Scope]] = [(os.path.join(trusted_home, name), "home")]
+    if project and not is_home_of(trusted_home, project):
+        found += [(os.path.join(project, parent, name), "project") for parent in (".hermes", ".roo")]
+    return tuple(found)
+
+
+def read_rules(slug: str, trusted_home: str, project: str) -> Rules:
+    """The rules of a mode: all text files of its folders, by name, those of the home first. Never raises.
+
+    A link that leads out of its folder is not followed; what is too long is cut off, and said to be.
+    """
+    texts: list[Rule] = []
+    faults: list[str] = []
+    room = MOST_OF_ALL
+    for folder, scope in folders_of(slug, trusted_home, project):
+        if scope == "project" and not _is_below(os.path.realpath(folder), os.path.realpath(project)):
+            faults.append(f"{folder} leads out of the project; it is left out.")
+            continue
+        for path in _files(folder, faults):
+            try:
+                text = _read(path)
+            except (OSError, UnicodeDecodeError) as exc:
+                faults.append(f"{path} can't be read ({_why(exc)}); it is left out.")
+                continue
+            if len(text) > min(room, MOST_OF_ONE):
+                faults.append(f"{path} is longer than what is left of {MOST_OF_ALL} characters ({MOST_OF_ONE} a file); "
+                              "its end is left out.")
+                text = text[:min(room, MOST_OF_ONE)]
+            if text.strip():
+                texts.append(Rule(os.path.relpath(path, folder).replace(os.sep, "/"), text, scope))
+                room -= len(text)
+    return Rules(tuple(texts), tuple(faults))
+
+
+def _files(folder: str, faults: list[str]) -> Iterator[str]:
+    """The files below a folder that hold rules, sorted by their path in it."""
+    root = os.path.realpath(folder)
+    if not os.path.isdir(folder):
+        return
+    found: list[str] = []
+    unlisted: list[str] = []
+    for parent, folders, names in os.walk(folder, onerror=lambda exc: unlisted.append(str(exc.filename))):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        found += [os.path.join(parent, name) for name in names
+                  if not name.startswith(".") and not name.lower().endswith(_LEFT_OUT)]
+        if len(found) > MOST_FILES:
+            faults.append(f"{folder} holds more than {MOST_FILES} files; the rest is left out.")
+            break
+    faults += [f"{path} can't be listed; it is left out." for path in unlisted]
+    for path in sorted(found)[:MOST_FILES]:
+        if _is_below(os.path.realpath(path), root):
+            yield path
+        else:
+            faults.append(f"{path} leads out of its folder; it is left out.")
+
+
+def _is_below(real: str, root: str) -> bool:
+    return real.startswith(root + os.sep)
+
+
+def _read(path: str) -> str:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    with os.fdopen(descriptor, "rb") as file:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError("it isn't a plain file")
+        return file.read(4 * MOST_OF_ALL).decode("utf-8")
+
+
+def _why(exc: Exception) -> str:
+    return "it isn't UTF-8 text" if isinstance(exc, UnicodeDecodeError) else (getattr(exc, "strerror", None) or str(exc))

@@ -1,0 +1,63 @@
+"""What a person has vouched for is remembered by digest."""
+
+from __future__ import annotations
+
+import threading
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from plan_mode.modes.trust import is_trusted, trust
+
+DIGESTS = [sha256(bytes([number])).hexdigest() for number in range(12)]
+
+
+def test_remembered(tmp_path: Path) -> None:
+    file = str(tmp_path / "data" / "trusted")
+    assert not is_trusted(file, DIGESTS[0])
+    trust(file, DIGESTS[0])
+    trust(file, DIGESTS[1])
+    trust(file, DIGESTS[0])
+    assert [is_trusted(file, digest) for digest in DIGESTS[:3]] == [True, True, False]
+    assert Path(file).read_text().split() == DIGESTS[:2]
+    assert Path(file).stat().st_mode & 0o777 == 0o600
+
+
+def test_what_an_interrupted_write_left_spoils_nothing(tmp_path: Path) -> None:
+    file = tmp_path / "trusted"
+    file.write_text(DIGESTS[0][:20])
+    trust(str(file), DIGESTS[1])
+    assert not is_trusted(str(file), DIGESTS[0])
+    assert is_trusted(str(file), DIGESTS[1])
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\0", b"all\n*\n", DIGESTS[0].upper().encode(), f" {DIGESTS[0]}".encode()])
+def test_what_is_no_digest_vouches_for_nothing(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / "trusted"
+    file.write_bytes(content)
+    assert not is_trusted(str(file), DIGESTS[0])
+
+
+@pytest.mark.parametrize("digest", ["", "x", "0" * 63, "0" * 64 + "\n", DIGESTS[0] + "\n" + DIGESTS[1]])
+def test_only_a_digest_can_be_trusted(tmp_path: Path, digest: str) -> None:
+    with pytest.raises(ValueError, match="is no digest"):
+        trust(str(tmp_path / "trusted"), digest)
+    assert not (tmp_path / "trusted").exists()
+
+
+def test_through_a_link_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "trusted").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="symbolic links"):
+        trust(str(tmp_path / "trusted"), DIGESTS[0])
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_at_the_same_time(tmp_path: Path) -> None:
+    file = str(tmp_path / "trusted")
+    threads = [threading.Thread(target=trust, args=(file, digest)) for digest in DIGESTS]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(is_trusted(file, digest) for digest in DIGESTS)

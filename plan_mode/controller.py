@@ -53,6 +53,14 @@ class Here:
         return folder.hashed(user) if user else ""
 
 
+@dataclass(frozen=True, slots=True)
+class Beginner:
+    """Who begins a chat anew, and the chat's own key; "" where it can't be told."""
+
+    user: str = ""
+    key: str = ""
+
+
 class Desk:
     """One for each profile's plugin. Thread-safe: hooks of several calls come at the same time."""
 
@@ -125,16 +133,20 @@ class Desk:
         if isinstance(child, str) and isinstance(parent, str) and child and parent and child != parent:
             self.memory.keep(self.memory.akin, child, self.place(parent))
 
-    def may_reset(self, owned: Owned) -> bool:
-        """Whether a chat that begins anew may take its record along: with ``owner_only`` only if its owner sent the command."""
-        owner, senders = owned.record.owner, self.memory.senders
+    def who_begins_anew(self, owned: Owned) -> Beginner:
+        """Who sent the command after which a chat of this record begins anew, taken once."""
+        for key in list(self.memory.senders):
+            if owned.folder.hashed(f"sk:{key}") in owned.record.keys:
+                user, command = self.memory.senders.pop(key, ("", ""))
+                return Beginner(user, f"sk:{key}") if command in RESETTING else Beginner()
+        return Beginner()
+
+    def may_reset(self, owned: Owned, beginner: Beginner) -> bool:
+        """Whether a chat that begins anew leaves its record: with ``owner_only`` only if its owner sent the command."""
+        owner = owned.record.owner
         if not owner or not self.settings().owner_only:
             return True
-        for key in list(senders):
-            if owned.folder.hashed(f"sk:{key}") in owned.record.keys:
-                user, command = senders.pop(key, ("", ""))
-                return command in RESETTING and bool(user) and owned.folder.hashed(user) == owner
-        return False
+        return bool(beginner.user) and owned.folder.hashed(beginner.user) == owner
 
     # -- judging: no lock, nothing changed
 
@@ -374,10 +386,13 @@ class Desk:
             self.memory.keep(self.memory.left, record.id, record)
         return gone and not self.default_of(arrival.place)
 
-    def forget(self, arrival: Arrival, owned: Owned) -> None:
-        """Remove the record of a session that is over; one that can't be removed counts as left in this process."""
-        left = replace(owned.record, mode=None, lockdown="", owed=NOTHING, told=None)
-        if not arrival.clear(owned):
+    def forget(self, arrival: Arrival, owned: Owned, own: str) -> None:
+        """A seat, known by its ``own`` key ("" unknown), begins anew: the record goes, unless others have the session as well.
+
+        One that can't be removed counts as left in this process.
+        """
+        if not arrival.depart(owned, own):
+            left = replace(owned.record, mode=None, lockdown="", owed=NOTHING, told=None)
             self.memory.keep(self.memory.left, left.id, left)
         self.memory.restricted.clear()
 

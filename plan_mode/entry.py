@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -18,7 +18,7 @@ from .host import lineage, workspace
 from .host.home import home
 from .modes.builtin import PLAN
 from .modes.project import project_root
-from .state.expiry import sweep
+from .state.expiry import make_way, sweep
 from .state.identity import conversation_key
 from .state.record import Damaged, SessionRecord, blank, new_id
 from .state.sessions import Arrival, Owned
@@ -98,8 +98,7 @@ def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -
         record = _planning(desk, here, writer, None, "").record
     else:
         record = transitions.apply(blank(), Switch(slug, time.time(), new_id(), "", project_of(here)))
-    if has_left:
-        record = transitions.apply(record, Leave())
+    record = transitions.apply(record, Leave()) if has_left else replace(record, by_default=True)
     desk.commit(arrival, None, record)
     desk.joined(here.place)
     return record
@@ -165,11 +164,12 @@ def make_room(writer: Writer, keep_days: int, *, for_a_person: bool = True) -> N
     """Remove what may go; raise Refusal when there are still too many sessions.
 
     All of the folder is searched only when it is full and a person waits, and only then is the host's whole session store
-    read: a session that begins by itself, as every scripted run may, must not hold the lock for so long.
+    read: a session that begins by itself, as every scripted run may, must not hold the lock for so long. In the end a person
+    comes before sessions in which nobody ever decided anything: at their next turn they begin by default again.
     """
     oldest = time.time() - keep_days * _DAY
     searches = (partial(sweep, most=MOST_LOOKED_AT), *((sweep, partial(sweep, listed=_listed)) if for_a_person else ()))
-    if all(search(writer, oldest) >= MOST_RECORDS for search in searches):
+    if all(search(writer, oldest) >= MOST_RECORDS for search in searches) and not (for_a_person and make_way(writer)):
         raise Refusal("too-many", f"Nothing was turned on: {MOST_RECORDS} sessions are in modes already.",
                       "Leave some with /planmode off.")
 

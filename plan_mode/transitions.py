@@ -102,7 +102,10 @@ class Taken:
     mark: str
 
 
-Event = Enter | Switch | Approve | Reject | Leave | Interfere | Wrote | Removed | Showed | Taken
+Decision = Enter | Switch | Approve | Reject | Leave
+"""What only a person does."""
+
+Event = Decision | Interfere | Wrote | Removed | Showed | Taken
 
 
 def situation(record: SessionRecord) -> Situation:
@@ -115,7 +118,8 @@ def situation(record: SessionRecord) -> Situation:
 
 def apply(record: SessionRecord, event: Event) -> SessionRecord:
     """The record after the event. Raises Refusal, whose text a command prints, where the table refuses."""
-    return _TABLE[situation(record), type(event)](record, event)
+    after = _TABLE[situation(record), type(event)](record, event)
+    return replace(after, by_default=False) if after.by_default and isinstance(event, Decision) else after
 
 
 def is_spent(record: SessionRecord) -> bool:

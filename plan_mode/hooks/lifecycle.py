@@ -54,7 +54,7 @@ class Lifecycle:
         if not arrival.is_here(owned):
             arrival.park(owned)  # this process had gone to another conversation, and it isn't known how that came about
         else:
-            self._desk.forget(arrival, owned)
+            self._desk.forget(arrival, owned, arrival.place.carrier)
 
     def _clear_named(self, conversation: str) -> None:
         """A server says which conversation it left: the record that had it goes, unless it isn't the sender's to leave."""
@@ -63,8 +63,9 @@ class Lifecycle:
                 return
             with self._desk.arriving(Place(None, conversation)) as (arrival, _):
                 for owned in arrival.at_hand():
-                    if arrival.is_free(owned) and self._desk.may_reset(owned):
-                        self._desk.forget(arrival, owned)
+                    beginner = self._desk.who_begins_anew(owned)
+                    if arrival.is_free(owned) and self._desk.may_reset(owned, beginner):
+                        self._desk.forget(arrival, owned, beginner.key)
         except StateError as exc:
             log.warning("plan-mode: %s", exc)
         except Exception:

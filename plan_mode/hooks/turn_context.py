@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any, Final
 
@@ -58,6 +59,8 @@ class TurnContext:
             text = "\n".join(filter(None, (said, text, self._lost(text))))
         except Exception:
             log.exception("plan-mode: a turn's notice failed")
+            with suppress(Exception):  # what this turn continues still holds
+                self._desk.drift(self._desk.place(session_id))
             return None
         return {"context": text} if text else None
 

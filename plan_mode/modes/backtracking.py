@@ -22,7 +22,8 @@ from typing import Final
 
 from .automaton import FRONT, Net
 from .codeunits import ANY, END, START, Units, is_single, overlap, union
-from .jssyntax import MOST_REPEATS, Alt, Chars, Fault, Look, Node, Repeat, children, is_nullable
+from .jssyntax import MOST_REPEATS
+from .jstree import Alt, Chars, Fault, Look, Node, Repeat, children, is_nullable
 
 MOST_NANOSECONDS: Final = 75_000_000
 """What the longest match may take, by the prices below."""

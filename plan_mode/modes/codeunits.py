@@ -7,6 +7,7 @@ the basic plane stands as its two halves, so that one character of a Python text
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from functools import cache
 from typing import Final
 
@@ -96,21 +97,18 @@ def either_case(units: Units) -> Units:
     if not units or units[-1][1] < 0x80:  # no letter outside of ASCII is the same as one inside
         members = [unit for first, last in units for unit in range(first, last + 1)]
         return union(units, *(one(unit ^ 0x20) for unit in members if chr(unit).isalpha()))
-    same, of_unit = _letters()
-    small = sum(last - first for first, last in units) < 64
-    if small:
-        keys = {of_unit[unit] for first, last in units for unit in range(first, last + 1) if unit in of_unit}
-    else:
-        keys = {key for key, members in same.items() if any(overlap(units, one(member)) for member in members)}
-    return union(units, *(one(member) for key in keys for member in same[key]))
+    same, members, capitals = _letters()
+    touched = {capital for first, last in units
+               for capital in capitals[bisect_left(members, first):bisect_right(members, last)]}
+    return union(units, *(one(member) for capital in touched for member in same[capital]))
 
 
 @cache
-def _letters() -> tuple[dict[int, list[int]], dict[int, int]]:
-    """Upper-case unit -> the units that are the same letter; and each of these -> its upper-case unit.
+def _letters() -> tuple[dict[int, list[int]], list[int], list[int]]:
+    """Capital -> the units that are the same letter; all these units, sorted; and the capital of each of them.
 
-    Source of the rule: Canonicalize of ECMAScript without the flag u. A letter whose capital is several characters,
-    or becomes ASCII without being it, stays itself.
+    Source of the rule: Canonicalize of ECMAScript without the flag u, with the letters that this Python knows. One
+    whose capital is several characters, or is in ASCII without being so itself, is like no other.
     """
     same: dict[int, list[int]] = {}
     for unit in range(LAST + 1):
@@ -118,7 +116,8 @@ def _letters() -> tuple[dict[int, list[int]], dict[int, int]]:
         capital = ord(upper) if len(upper) == 1 and upper <= "\uffff" else unit
         same.setdefault(unit if unit >= 0x80 > capital else capital, []).append(unit)
     same = {capital: members for capital, members in same.items() if len(members) > 1}
-    return same, {member: capital for capital, members in same.items() for member in members}
+    of_unit = sorted((member, capital) for capital, members in same.items() for member in members)
+    return same, [member for member, _ in of_unit], [capital for _, capital in of_unit]
 
 
 def as_python(units: Units) -> str:

@@ -15,7 +15,8 @@ from typing import Final
 from ..errors import PatternError
 from .backtracking import refuse_ambiguity, refuse_slowness
 from .codeunits import as_python, as_units, offset_of
-from .jssyntax import MOST_REPEATS, Alt, Chars, Edge, Fault, Group, Look, Node, Once, Ref, Repeat, Seq, parse
+from .jssyntax import MOST_REPEATS, parse
+from .jstree import Alt, Chars, Edge, Fault, Group, Look, Node, Once, Ref, Repeat, Seq
 from .rewriting import Word, relieve, settle_references, words_of
 
 MOST_OF_A_PATTERN: Final = 512

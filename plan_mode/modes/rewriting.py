@@ -12,7 +12,7 @@ from itertools import product
 from typing import Final
 
 from .codeunits import Units, covers, overlap
-from .jssyntax import Alt, Chars, Edge, Fault, Group, Look, Node, Once, Ref, Repeat, Seq, children, joined
+from .jstree import Alt, Chars, Edge, Fault, Group, Look, Node, Once, Ref, Repeat, Seq, children, joined
 
 _MOST_WORDS: Final = 64
 Word = tuple[Units, ...]

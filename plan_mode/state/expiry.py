@@ -35,10 +35,26 @@ def sweep(writer: Writer, older_than: float, listed: Callable[[Folder], frozense
     return left
 
 
+def make_way(writer: Writer) -> int:
+    """Remove the older half of the sessions that began by default, of no live process, and that no person ever decided on;
+    how many."""
+    found = []
+    for folder in writer.folders:
+        for name, written in _files(folder):
+            record = writer.load(folder, name[:-5]) if name.endswith(".json") else None
+            if isinstance(record, SessionRecord) and record.by_default and not _may_live(record):
+                found.append((written, os.path.join(folder.path, name)))
+    return sum(remove(path) for _, path in sorted(found)[:(len(found) + 1) // 2])
+
+
 def _is_removed(writer: Writer, folder: Folder, name: str, is_old: bool, known: frozenset[str] | None) -> bool:
     record = writer.load(folder, name[:-5])
     may_go = isinstance(record, SessionRecord) and _may_go(writer, folder, record, is_old, known)
     return may_go and remove(os.path.join(folder.path, name))
+
+
+def _may_live(record: SessionRecord) -> bool:
+    return record.holder is not None and is_alive(record.holder) is not False
 
 
 def _may_go(writer: Writer, folder: Folder, record: SessionRecord, is_old: bool, known: frozenset[str] | None) -> bool:

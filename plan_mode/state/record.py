@@ -65,7 +65,8 @@ class SessionRecord:
     ``begun_in`` that of the one in which it was turned on; ``keys`` are all its key files; ``holder`` is the live
     classic CLI that has it, None when parked; ``since`` is in seconds since the epoch; ``copied`` from another
     session's at a branch; ``owner`` is the hashed user who turned it on, empty where the surface knows of no users;
-    ``project`` is the root of the project, as it was when the mode was turned on.
+    ``project`` is the root of the project, as it was when the mode was turned on; ``by_default``: no person has ever decided
+    anything here.
     """
 
     id: str
@@ -87,6 +88,7 @@ class SessionRecord:
     copied: bool = False
     owner: str = ""
     project: str = ""
+    by_default: bool = False
 
     def plan_at(self, path: str) -> PlanFile | None:
         return next((plan for plan in self.plans if plan.path == path), None)

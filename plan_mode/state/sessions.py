@@ -275,11 +275,15 @@ class Arrival:
         return None
 
     def _merge(self, held: Owned, named: Owned) -> Owned:
-        """Two keys that met: the stricter record takes both, and the plans; the other goes."""
+        """Two keys that met: the stricter record takes both, and the plans; the other goes.
+
+        Who owned the conversation that was gone to goes on owning it: nobody gets hold of a session by coming there.
+        """
         winner, loser = sorted((held, named), key=lambda owned: self._strictness(owned.record), reverse=True)
         if loser.folder == winner.folder:
             plans = {plan.path: plan for plan in (*loser.record.plans, *winner.record.plans)}
-            together = replace(winner.record, plans=tuple(plans.values())[-MOST_PLANS:])
+            together = replace(winner.record, plans=tuple(plans.values())[-MOST_PLANS:],
+                               owner=named.record.owner or held.record.owner)
             merged = self._bind(Owned(winner.folder, together), extra=loser.record.keys)
         else:
             merged = self._bind(winner)
@@ -399,6 +403,24 @@ class Arrival:
         holder = None if self.place.process else record.holder
         self._store(owned, replace(record, holder=holder, unresolved=False, keys=keys))
         self._drop_keys(folder, [own], record.id)
+
+    def depart(self, owned: Owned, own: str) -> bool:
+        """A seat leaves the session for a new one; whether nothing of it holds there any more. Works on a full disk.
+
+        Where no other seat has a key, the record goes. ``own`` is the seat's own key, "" if it can't be told: then one key
+        is taken for it.
+        """
+        folder, record = owned.folder, owned.record
+        plans = {folder.hashed(plan_key(plan.path)) for plan in record.plans}
+        others = set(record.keys) - plans - {folder.hashed(own), record.conversation, record.begun_in}
+        if len(others) <= (0 if own else 1):
+            return self.clear(owned)
+        if not own:
+            return True
+        holder = None if self.place.process else record.holder
+        self._store(owned, replace(record, holder=holder, keys=tuple(key for key in record.keys if key != folder.hashed(own))))
+        self._drop_keys(folder, [folder.hashed(own)], record.id)
+        return True
 
     def clear(self, owned: Owned) -> bool:
         """Remove the record, then its keys; whether the record is gone. Works on a full disk."""

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, cast
 
 from . import facts, transitions, writes
-from .errors import StateError
+from .errors import Refusal, StateError
 from .host import capabilities, lineage, profile, session, workspace
 from .host.home import data_dir_of, home
+from .library import Library
 from .memory import Memory
-from .modes.builtin import BUILTIN, READ_ONLY
+from .modes.builtin import READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
@@ -27,7 +28,7 @@ from .state.process import current_process
 from .state.record import NOTHING, Damaged, SessionRecord
 from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Kindred, KinOf, Owned, kindred, look
 from .state.store import Folder, Store, Writer
-from .transitions import Event, Interfere, Taken
+from .transitions import Event, Interfere, Repin, Taken
 
 log: Final = logging.getLogger(__name__)
 
@@ -70,6 +71,7 @@ class Desk:
         self.settings = OfConfig(home, lambda: _settings_of(context), Settings(), lambda found: found.complete)
         self.backend = OfConfig(home, capabilities.file_backend, "")
         self.bypassed = OfConfig(home, capabilities.bypassing_runtime, False)
+        self.library = Library(data_dir_of(context), home, OfConfig(home, capabilities.agent_modes, None))
         self.memory = Memory()
         self._known_default: DefaultMode | None = None
 
@@ -193,7 +195,7 @@ class Desk:
         slug = self.default_of(place)
         if not slug or (self.memory.parted and any(map(self.has_parted, (place, *self._also_of(place))))):
             return NO_MODE
-        mode = BUILTIN.get(slug)
+        mode = self.library.default(slug)
         if mode is None:
             why = f"the setting default_mode names {slug!r}, which is no mode"
             return Standing(None, READ_ONLY, Fallback("mode-missing", why))
@@ -228,10 +230,10 @@ class Desk:
         lockdown = unstored.what if unstored else found.lockdown
         if lockdown:
             return Standing(found, READ_ONLY, Fallback("lockdown", lockdown))
-        mode = BUILTIN.get(found.mode)
-        if mode is None:
+        pinned = self.library.of(found)
+        if pinned is None:
             return Standing(found, READ_ONLY, Fallback("mode-missing", f"its mode {found.mode!r} doesn't exist any more"))
-        return Standing(found, mode)
+        return Standing(found, pinned.mode, pinned=pinned)
 
     def _remembered(self, place: Place, exc: StateError) -> Standing:
         log.warning("plan-mode: %s", exc)
@@ -269,6 +271,19 @@ class Desk:
         return any(isinstance(owner, Damaged) or record is None or owner.id != record.id for owner in owners)
 
     # -- changing, under the lock
+
+    def renewed(self, arrival: Arrival, owned: Owned) -> Owned:
+        """The session with what its mode's files allow without a person: a narrower definition, or one that is back."""
+        record = owned.record
+        try:
+            if self.library.of(record) is None:
+                self.library.restored(record)
+            elif record.pin and self.library.drift(record) == "narrower":
+                _, pin = self.library.choose(record.mode or "", record.project)
+                return arrival.save(owned, transitions.apply(record, Repin(pin)))
+        except (StateError, Refusal) as exc:
+            log.warning("plan-mode: %s", exc)
+        return owned
 
     @contextmanager
     def arriving(self, place: Place, *, create: bool = False) -> Iterator[tuple[Arrival, Writer]]:

@@ -18,6 +18,7 @@ from .host import lineage, workspace
 from .host.home import home
 from .modes.builtin import PLAN
 from .modes.project import project_root
+from .modes.registry import Known
 from .state.expiry import make_way, sweep
 from .state.identity import conversation_key
 from .state.record import Damaged, SessionRecord, blank, new_id
@@ -71,7 +72,7 @@ def _planning(desk: Desk, here: Here, writer: Writer, found: Owned | None, task:
     return Entered(transitions.apply(record, event), was)
 
 
-def switch(desk: Desk, here: Here, slug: str) -> SessionRecord:
+def switch(desk: Desk, here: Here, slug: str) -> Known:
     """Another mode than plan on, for whoever is at this place."""
     refuse_where_unenforced(desk, here)
     with desk.arriving(here.place, create=True) as (arrival, writer):
@@ -83,11 +84,13 @@ def switch(desk: Desk, here: Here, slug: str) -> SessionRecord:
             refuse_others(desk, here, found)
         record = found.record if found else blank()
         owner = here.owner(found.folder if found else writer.folder)
-        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner, project_of(here)))
+        project = project_of(here)
+        known, pin = desk.library.choose(slug, project)
+        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner, project, pin))
         if found is None:
             make_room(writer, desk.settings().keep_days)
         desk.commit(arrival, found, switched)
-    return switched
+    return known
 
 
 def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -> SessionRecord:
@@ -97,7 +100,8 @@ def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -
     if slug == PLAN.slug and not has_left:
         record = _planning(desk, here, writer, None, "").record
     else:
-        record = transitions.apply(blank(), Switch(slug, time.time(), new_id(), "", project_of(here)))
+        known, pin = desk.library.choose(slug, "")
+        record = transitions.apply(blank(), Switch(known.mode.slug, time.time(), new_id(), "", project_of(here), pin))
     record = transitions.apply(record, Leave()) if has_left else replace(record, by_default=True)
     desk.commit(arrival, None, record)
     desk.joined(here.place)

@@ -7,17 +7,22 @@ from typing import Final
 
 from .modes.builtin import PLAN
 from .modes.model import Mode
+from .pins import Pinned
 from .policy.decide import Fallback
 from .state.record import SessionRecord
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a session is judged now: its record, the mode in force, and why that may be the read-only fallback."""
+    """How a session is judged now: its record, the mode in force, and why that may be the read-only fallback.
+
+    ``pinned`` is where that mode's definition came from, with its rules.
+    """
 
     record: SessionRecord | None
     mode: Mode | None
     fallback: Fallback | None = None
+    pinned: Pinned | None = None
 
     @property
     def restricted(self) -> bool:

@@ -40,6 +40,7 @@ class Switch:
     activation: str
     owner: str = ""
     project: str = ""
+    pin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,14 @@ class Approve:
     to: str | None
     at: float
     activation: str
+    pin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Repin:
+    """The definition of the mode became narrower in its file, and is taken from now on."""
+
+    pin: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +114,7 @@ class Taken:
 Decision = Enter | Switch | Approve | Reject | Leave
 """What only a person does."""
 
-Event = Decision | Interfere | Wrote | Removed | Showed | Taken
+Event = Decision | Repin | Interfere | Wrote | Removed | Showed | Taken
 
 
 def situation(record: SessionRecord) -> Situation:
@@ -136,7 +145,7 @@ def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
     return replace(
         record, mode=PLAN.slug, previous=record.mode, activation=event.activation, since=event.at, lockdown="",
         plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task), owner=_owner(record, event.owner),
-        project=event.project,
+        project=event.project, pin="",
     )
 
 
@@ -156,15 +165,16 @@ def _end_lockdown(record: SessionRecord, event: Enter) -> SessionRecord:
 
 
 def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
-    if record.mode == event.slug:
+    if (record.mode, record.pin) == (event.slug, event.pin):
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
     return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at,
-                   owed=_of_an_approval(record), owner=_owner(record, event.owner), project=event.project)
+                   owed=_of_an_approval(record), owner=_owner(record, event.owner), project=event.project,
+                   pin=event.pin)
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:
     return replace(record, mode=event.to, previous=None, activation=event.activation, since=event.at,
-                   owed=Owed(approved=event.path))
+                   owed=Owed(approved=event.path), pin=event.pin)
 
 
 def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
@@ -172,7 +182,7 @@ def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
 
 
 def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
-    return replace(record, mode=None, previous=None, lockdown="", owed=_of_an_approval(record))
+    return replace(record, mode=None, previous=None, lockdown="", pin="", owed=_of_an_approval(record))
 
 
 def _of_an_approval(record: SessionRecord) -> Owed:
@@ -200,7 +210,12 @@ def _showed(record: SessionRecord, event: Showed) -> SessionRecord:
 
 
 def _taken(record: SessionRecord, event: Taken) -> SessionRecord:
-    return replace(record, owed=NOTHING, told=Told(event.conversation, record.mode or "", record.plan_root, event.mark))
+    told = Told(event.conversation, record.mode or "", record.plan_root, event.mark, record.pin)
+    return replace(record, owed=NOTHING, told=told)
+
+
+def _repin(record: SessionRecord, event: Repin) -> SessionRecord:
+    return replace(record, pin=event.pin)
 
 
 def _keep(record: SessionRecord, event: Event) -> SessionRecord:
@@ -227,6 +242,7 @@ _ROWS: Final[dict[type, tuple[_Transition, _Transition, _Transition, _Transition
     Approve:   (_not_planning, _not_planning, _approve,     _locked),
     Reject:    (_not_planning, _not_planning, _reject,      _locked),
     Leave:     (_not_in_mode,  _leave,        _leave,       _leave),
+    Repin:     (_keep,         _repin,        _keep,        _keep),
     Interfere: (_keep,         _interfere,    _interfere,   _keep),
     Wrote:     (_keep,         _keep,         _wrote,       _wrote),
     Removed:   (_removed,      _removed,      _removed,     _removed),

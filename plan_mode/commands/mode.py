@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Final
+import json
+from collections.abc import Callable
+from typing import Any, Final
 
 from .. import entry
 from ..controller import Desk, Here
 from ..errors import Refusal
-from ..modes.builtin import BUILTIN, PLAN
+from ..modes.builtin import PLAN
+from . import render
 from .answer import answering, split_verb
 from .planmode import PlanModeCommand, leave
 
-USAGE: Final = "/mode shows the mode, /mode <slug> switches, /mode off leaves."
+USAGE: Final = """\
+/mode                        the mode, where it comes from, and all there are
+/mode <slug>                 switch
+/mode off                    leave modes
+/mode info <slug>            what a mode says and grants
+/mode check <tool> [json]    may that call run now? nothing is run
+/mode trust <slug>           vouch for what this project says of a mode
+/mode reload                 read the mode files again, and show what is wrong with them"""
 
 
 class ModeCommand:
@@ -20,31 +30,66 @@ class ModeCommand:
     def __init__(self, desk: Desk, planmode: PlanModeCommand) -> None:
         self._desk, self._planmode = desk, planmode
         self.handle = answering(self._handle)
+        self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
+            "": self._show, "off": lambda here, rest: leave(desk, here), "info": self._info, "check": self._check,
+            "trust": self._trust, "reload": self._reload, PLAN.slug: planmode.turn_on, "help": lambda here, rest: USAGE,
+        }
 
     def _handle(self, raw_args: str) -> str:
         here = self._desk.here("mode", raw_args)
-        slug, rest = split_verb(raw_args)
-        if not slug:
-            return self._show(here)
-        if slug == "off":
-            return leave(self._desk, here)
-        if slug == PLAN.slug:
-            return self._planmode.turn_on(here, rest)
-        if slug not in BUILTIN:
-            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode.",
-                          f"Modes: {', '.join(sorted(BUILTIN))}. {USAGE}")
-        entry.switch(self._desk, here, slug)
-        mode = BUILTIN[slug]
-        return f"{mode.name} mode is on. {mode.description}\nNext: go on; /mode off leaves, /planmode on plans first."
+        verb, rest = split_verb(raw_args)
+        act = self._verbs.get(verb)
+        if act is not None:
+            return act(here, rest)
+        listing, typed = self._desk.library.listing(entry.project_of(here)), raw_args.split()[0]
+        slug = typed if typed in listing.modes else verb  # a and A may be two modes
+        return render.switched(entry.switch(self._desk, here, slug))
 
-    def _show(self, here: Here) -> str:
-        self._desk.renew_default()
+    def _project(self, here: Here) -> str:
+        """The project of the session, as it was fixed at its switch, else where the person is now."""
+        record = self._desk.standing(here.place).record
+        return record.project if record is not None and record.project else entry.project_of(here)
+
+    def _show(self, here: Here, rest: str) -> str:
+        desk = self._desk
+        desk.renew_default()
+        standing, project = desk.standing(here.place), self._project(here)
+        drift = desk.library.drift(standing.record) if standing.record and standing.record.mode else "same"
+        return render.modes(standing, desk.library.listing(project), project, drift, here.refusal)
+
+    def _info(self, here: Here, slug: str) -> str:
+        project = self._project(here)
+        listing = self._desk.library.listing(project)
+        known = listing.modes.get(slug)
+        if known is None:
+            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode." if slug else "Name a mode.",
+                          f"Modes: {', '.join(listing.modes)}.")
+        return render.mode_info(known, self._desk.library.rules(slug, project), listing.untrusted.get(slug))
+
+    def _check(self, here: Here, rest: str) -> str:
+        tool, _, untrusted_json = rest.partition(" ")
+        if not tool:
+            raise Refusal("no-tool", "Name a tool.", "As in /mode check write_file {\"path\": \"/tmp/x\"}")
+        try:
+            arguments: Any = json.loads(untrusted_json) if untrusted_json.strip() else {}
+        except ValueError as exc:
+            raise Refusal("no-json", f"The arguments aren't JSON: {exc}.", "Write them as {\"path\": \"/tmp/x\"}.") from exc
         standing = self._desk.standing(here.place)
-        now = "none" if standing.mode is None else standing.mode.slug
-        lines = [f"Mode: {now}"]
-        if standing.fallback is not None:
-            lines.append(f"Only reading is possible, because {standing.fallback.reason}.")
-        lines += [f"  {'*' if slug == now else ' '} {slug}  {mode.description}" for slug, mode in sorted(BUILTIN.items())]
-        if here.refusal is not None:
-            lines.append(f"Note: the mode can't be changed here. {here.refusal.reason} {here.refusal.hint}")
-        return "\n".join([*lines, f"Next: {USAGE}"])
+        if standing.mode is None:
+            return f"{tool} may run: no mode is active in this session."
+        verdict, _ = self._desk.verdict(standing, tool, arguments)
+        return render.checked(tool, standing, verdict)
+
+    def _trust(self, here: Here, slug: str) -> str:
+        entry.refuse_nowhere(here)
+        try:
+            vouched = self._desk.library.vouch(slug, self._project(here))
+        except OSError as exc:
+            raise Refusal("not-stored", f"It can't be remembered ({exc.strerror or exc}).") from exc
+        if vouched is None:
+            raise Refusal("nothing-to-trust", f"Nothing of this project waits for your trust under the name {slug[:40]!r}.",
+                          "See /mode for what there is.")
+        return render.trusted(vouched)
+
+    def _reload(self, here: Here, rest: str) -> str:
+        return render.reloaded(self._desk.library.listing(self._project(here)))

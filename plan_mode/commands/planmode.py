@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from .. import entry, plans, transitions
@@ -13,7 +14,7 @@ from ..controller import Desk, Here
 from ..entry import MOST_OF_A_TEXT, refuse_nowhere, refuse_others, refuse_unresolved
 from ..errors import LockTimeout, Refusal, StateError
 from ..host import capabilities, workspace
-from ..modes.builtin import BUILTIN, PLAN
+from ..modes.builtin import PLAN
 from ..state.record import Damaged, PlanFile, SessionRecord, blank, new_id
 from ..state.sessions import Arrival, Owned
 from ..text import shorten
@@ -106,8 +107,8 @@ class PlanModeCommand:
             record = owned.record
             refuse_unresolved(owned)
             refuse_others(desk, here, owned)
-            to = _mode_after(record, slug, desk.settings().after_approval)
-            event = Approve("", to, time.time(), new_id())
+            to, pin = self._mode_after(record, slug)
+            event = Approve("", to, time.time(), new_id(), pin)
             transitions.apply(record, event)  # refuses outside of plan mode before a plan is looked for
             path = "(given in the conversation)"
             if not record.remote_files:
@@ -120,9 +121,23 @@ class PlanModeCommand:
                     self._remember_shown(arrival, owned, [text])
                     return render.changed(text)
                 path = plan.path
-            approved = transitions.apply(record, Approve(path, to, event.at, event.activation))
+            approved = transitions.apply(record, replace(event, path=path))
             lasting = desk.commit(arrival, owned, approved)
         return render.approved(path, to, lasting)
+
+    def _mode_after(self, record: SessionRecord, slug: str) -> tuple[str | None, str]:
+        """The mode that follows an approval, and its pin: the one typed, else the operator's, else the last one that edits."""
+        library, listing = self._desk.library, self._desk.library.listing(record.project)
+        for chosen, where in ((slug, "--mode"), (self._desk.settings().after_approval, "the setting after_approval")):
+            if chosen and (chosen not in listing.modes or chosen == PLAN.slug):
+                raise Refusal("unknown-mode", f"{chosen!r}, from {where}, isn't a mode that can follow a plan.",
+                              "Modes: " + ", ".join(sorted(set(listing.modes) - {PLAN.slug})) + ".")
+            if chosen:
+                return chosen, library.choose(chosen, record.project)[1]
+        before = listing.modes.get(record.previous or "")
+        if before is None or not before.mode.edits_freely:
+            return None, ""
+        return before.mode.slug, library.choose(before.mode.slug, record.project)[1]
 
     def _reject(self, here: Here, feedback: str) -> str:
         refuse_nowhere(here)
@@ -206,15 +221,3 @@ def _split_mode(rest: str) -> tuple[str, str]:
     if not option[1]:
         raise Refusal("no-slug", "--mode needs the slug of a mode, as in --mode code.")
     return (rest[:option.start()] + rest[option.end():]).strip(), option[1]
-
-
-def _mode_after(record: SessionRecord, slug: str, after_approval: str) -> str | None:
-    """The mode that follows an approval: the one typed, else the operator's, else the one before if it may edit."""
-    for chosen, where in ((slug, "--mode"), (after_approval, "the setting after_approval")):
-        if chosen and (chosen not in BUILTIN or chosen == PLAN.slug):
-            raise Refusal("unknown-mode", f"{chosen!r}, from {where}, isn't a mode that can follow a plan.",
-                          "Modes: " + ", ".join(sorted(set(BUILTIN) - {PLAN.slug})) + ".")
-        if chosen:
-            return chosen
-    before = BUILTIN.get(record.previous or "")
-    return before.slug if before is not None and before.edits_freely else None

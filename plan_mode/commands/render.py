@@ -10,8 +10,13 @@ from typing import Final
 
 from ..host import edits
 from ..host.seams import seam
+from ..library import Drift
 from ..modes.builtin import PLAN
+from ..modes.model import Mode
+from ..modes.registry import Known, Listing, Untrusted
+from ..modes.rules import Rules
 from ..plans import PlanText
+from ..policy.decide import Verdict
 from ..settings import Settings
 from ..standing import Standing
 from ..state.identity import NoSession
@@ -190,3 +195,101 @@ def freed(found: Damaged, gone: bool) -> str:
 
 def _passing(lasting: bool) -> list[str]:
     return [] if lasting else ["This holds for this Hermes process only, because the state folder can't be written."]
+
+
+# -- /mode
+
+MOST_FAULTS: Final = 20
+
+
+def switched(known: Known) -> str:
+    mode = known.mode
+    lines = [f"{mode.name} mode is on. {mode.description}".strip()]
+    lines += _provenance(known)
+    if known.origin == "project" and not known.vouched:
+        lines.append(f"It grants: {granted(mode)}.")
+    return "\n".join([*lines, "Next: go on; /mode off leaves, /planmode on plans first."])
+
+
+def _provenance(known: Known) -> list[str]:
+    if known.origin == "built-in":
+        return []
+    whose = "this project's, not yours" if known.origin == "project" and not known.vouched else "yours"
+    return [f"Defined in {visible(known.file)} ({whose})."]
+
+
+def granted(mode: Mode) -> str:
+    """What a mode grants, in the words of a mode file."""
+    grants, rule = mode.grants, mode.grants.edit_rule
+    limit = "" if rule is None else f" ({rule.description})" if rule.pattern is None else f" ({rule.pattern.source})"
+    parts = [f"edit{limit}" if group == "edit" else group for group in sorted(grants.groups)]
+    parts += sorted(grants.allow) if mode.source != "built-in" or mode.slug != PLAN.slug else ["reading"]
+    parts += [f"not {name}" for name in sorted(grants.deny)]
+    return ", ".join(map(visible, parts)) or "nothing but asking, the todo list and finding tools"
+
+
+def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refusal: NoSession | None) -> str:
+    now = "none" if standing.mode is None else standing.mode.slug
+    lines = [f"Mode: {now}"]
+    if standing.fallback is not None:
+        lines.append(f"Only reading is possible, because {standing.fallback.reason}.")
+    if standing.pinned is not None and standing.pinned.file:
+        lines.append(f"Defined in {visible(standing.pinned.file)}.")
+    lines += {
+        "changed": ["Its file says something else now. This session keeps what it was switched with; "
+                    f"/mode {now} takes what the file says."],
+        "gone": ["It isn't defined anywhere any more. This session keeps what it was switched with."],
+    }.get(drift, []) if standing.fallback is None else []
+    lines.append(f"Project: {visible(project) or 'none'}")
+    for slug, known in listing.modes.items():
+        origin = "" if known.origin == "built-in" else f"  [{'project' if known.origin == 'project' else 'yours'}]"
+        about = one_line(known.mode.description or known.mode.name, 100)
+        lines.append(f"  {'*' if slug == now else ' '} {slug}  {about}{origin}")
+    lines += [f"Not used: the project's own {slug}, which would replace yours and may allow more; /mode info {slug}, then "
+              f"/mode trust {slug}" for slug in listing.untrusted]
+    lines += _faulty(listing)
+    if refusal is not None:
+        lines.append(f"Note: the mode can't be changed here. {refusal.reason} {refusal.hint}")
+    return "\n".join([*lines, "Next: /mode <slug> switches, /mode off leaves, /mode help says more"])
+
+
+def _faulty(listing: Listing) -> list[str]:
+    if not listing.faults:
+        return []
+    return [f"{len(listing.faults)} fault{'s' if len(listing.faults) > 1 else ''} in mode files; /mode reload shows them"]
+
+
+def mode_info(known: Known, rules: Rules, untrusted: Untrusted | None) -> str:
+    mode = known.mode
+    lines = [f"{mode.name} ({mode.slug})", *_provenance(known), f"Grants: {granted(mode)}."]
+    if mode.model is not None:
+        lines.append(f"Model: {visible(mode.model.model)}")
+    lines += [f"{title}: {shorten(visible(text), 2000)}" for title, text in (
+        ("When", mode.when_to_use), ("Role", mode.role_definition), ("Instructions", mode.custom_instructions)) if text]
+    lines += [f"Rules: {rule.name} ({rule.scope})" for rule in rules.texts]
+    lines += [f"Note: {visible(fault)}" for fault in rules.faults]
+    if untrusted is not None:
+        offered = untrusted.offered
+        lines += [f"The project's own {mode.slug}, not used ({visible(offered.file)}): grants {granted(offered.mode)}.",
+                  f"Its role: {shorten(visible(offered.mode.role_definition), 2000)}",
+                  f"/mode trust {mode.slug} vouches for exactly that, and the rules beside it."]
+    return "\n".join([*lines, f"Next: /mode {mode.slug}"])
+
+
+def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
+    slug = standing.mode.slug if standing.mode is not None else ""
+    if verdict.allowed:
+        return f"{visible(tool)} may run in {slug} mode [{verdict.rule}]. Nothing was run."
+    return f"{visible(tool)} may not run in {slug} mode [{verdict.rule}]: {visible(verdict.reason)}. {verdict.hint}".strip()
+
+
+def trusted(known: Known) -> str:
+    return (f"What {visible(known.file)} says of {known.mode.slug} now is trusted, with its rules; another text would not be.\n"
+            f"Next: /mode {known.mode.slug}")
+
+
+def reloaded(listing: Listing) -> str:
+    told = [str(fault) for fault in (*listing.faults, *listing.warnings)]
+    more = [f"and {len(told) - MOST_FAULTS} more"] if len(told) > MOST_FAULTS else []
+    return "\n".join([f"{len(listing.modes)} modes: {', '.join(listing.modes)}.", *map(visible, told[:MOST_FAULTS]), *more,
+                      "Next: /mode"])

@@ -13,7 +13,6 @@ from .. import entry, transitions
 from ..controller import Desk, Here
 from ..errors import PlanModeError, StateError
 from ..host import session
-from ..modes.builtin import BUILTIN
 from ..standing import NO_MODE, Standing
 from ..state.identity import CRON, Place, conversation_key
 from ..state.record import Damaged, SessionRecord
@@ -112,6 +111,8 @@ class TurnContext:
             return False
         if place.process is not None and record.holder != place.process:
             return False
+        if not desk.library.is_settled(record):
+            return False
         if desk.memory.adrift or place.conversation in desk.memory.akin or record.id in desk.memory.interfered:
             return False
         key = conversation_key(place.conversation)
@@ -127,13 +128,13 @@ class TurnContext:
             owned = desk.session(arrival)
             if isinstance(owned, Damaged):
                 return notices.reminder(desk.judge(owned))
-            if owned is None and starting in BUILTIN:
+            if owned is None and starting and desk.library.default(starting) is not None:
                 owned = self._begin(here, arrival, writer)
             if owned is None:
                 return self._of_the_left(place) or notices.reminder(desk.standing(place))
             if owned.record.unresolved:
                 return notices.reminder(desk.judge(owned.record))
-            owned = arrival.take_conversation(owned)
+            owned = desk.renewed(arrival, arrival.take_conversation(owned))
             desk.memory.keep(desk.memory.arrived, place.conversation)
             writer.touch(owned.folder, owned.record.id)
             record = self._as_taken(owned.record)

@@ -48,6 +48,12 @@ def file_backend() -> str | None:
     return str(terminal.get("backend") or "") if isinstance(terminal, dict) else ""
 
 
+def agent_modes() -> Any:
+    """What the configuration holds at ``agent.modes``; None where it holds nothing there, or can't be read."""
+    agent = (read_config() or {}).get("agent")
+    return agent.get("modes") if isinstance(agent, dict) else None
+
+
 def bypassing_runtime() -> bool | None:
     """Whether the model runs in the Codex app server, whose own tools no plugin sees; None if it can't be read."""
     config = read_config()

@@ -143,8 +143,6 @@ def _width(node: Node) -> int | None:
         case Alt():
             widths = set(map(_width, node.branches))
             return widths.pop() if len(widths) == 1 else None
-        case Group():
-            return _width(node.body)
         case Repeat() if node.low == node.high:
             width = _width(node.body)
             return None if width is None else width * node.low

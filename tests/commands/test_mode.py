@@ -8,27 +8,29 @@ from plan_mode.modes.builtin import BUILTIN
 from tests.fake_host import Cli, Machine
 
 MODES = """\
+Project: {project}
+  {plan} plan  Read, think and write plan files; nothing else until a person approves the plan.
+  {code} code  Everything is allowed.
   {architect} architect  Reads everything and writes Markdown: designs, decisions, documentation.
   {ask} ask  Reads and answers; changes nothing.
-  {code} code  Everything is allowed.
   {debug} debug  Everything is allowed; the cause comes before the cure.
   {orchestrator} orchestrator  Splits work up and gives it to sub-agents; touches nothing itself.
-  {plan} plan  Read, think and write plan files; nothing else until a person approves the plan.
-Next: /mode shows the mode, /mode <slug> switches, /mode off leaves."""
+Next: /mode <slug> switches, /mode off leaves, /mode help says more"""
 CODE_ON = "Code mode is on. Everything is allowed.\nNext: go on; /mode off leaves, /planmode on plans first."
 NO_MODE = "No mode is active in this session, so there is nothing to turn off.\nNext: /planmode on [task]"
 
 
-def shown(now: str) -> str:
-    return f"Mode: {now}\n" + MODES.format(**{slug: "*" if slug == now else " " for slug in BUILTIN})
+def shown(now: str, cli: Cli) -> str:
+    marks = {slug: "*" if slug == now else " " for slug in BUILTIN}
+    return f"Mode: {now}\n" + MODES.format(project=cli.machine.work, **marks)
 
 
 def test_bare_shows_the_mode(cli: Cli) -> None:
-    assert cli.type("/mode") == shown("none")
+    assert cli.type("/mode") == shown("none", cli)
     cli.type("/mode code")
-    assert cli.type("/mode") == shown("code")
+    assert cli.type("/mode") == shown("code", cli)
     cli.type("/mode plan")
-    assert cli.type("/mode  ") == shown("plan")
+    assert cli.type("/mode  ") == shown("plan", cli)
 
 
 def test_code(cli: Cli) -> None:
@@ -92,9 +94,8 @@ def test_an_approval_outlives_the_mode_that_followed_it(cli: Cli) -> None:
 @pytest.mark.parametrize(("typed", "named"), [("nope", "nope"), ("read-only", "read-only"), ("\x1b[0m", "\\x1b[0m"), ("-", "-")])
 def test_a_mode_that_isnt_there(typed: str, named: str, cli: Cli) -> None:
     assert cli.type(f"/mode {typed}") == (
-        f"'{named}' isn't a mode. Modes: architect, ask, code, debug, orchestrator, plan. "
-        "/mode shows the mode, /mode <slug> switches, /mode off leaves.")
-    assert cli.type("/mode") == shown("none")
+        f"'{named}' isn't a mode. Modes: plan, code, architect, ask, debug, orchestrator.")
+    assert cli.type("/mode") == shown("none", cli)
 
 
 @pytest.mark.parametrize("line", ["/mode code", "/mode plan"])
@@ -110,14 +111,14 @@ def test_damage_is_shown(cli: Cli) -> None:
     cli.type("/mode plan")
     path = cli.machine.files("*.json")[0]
     path.write_text("")
-    assert cli.type("/mode") == shown("read-only").replace(
+    assert cli.type("/mode") == shown("read-only", cli).replace(
         "Mode: read-only\n", f"Mode: read-only\nOnly reading is possible, because this session's state file {path} is damaged.\n")
     assert cli.type("/mode off").startswith("No mode is active any more: ")
 
 
 def test_a_mode_that_has_gone(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     cli.type("/mode code")
-    monkeypatch.setattr("plan_mode.controller.BUILTIN", {})
+    monkeypatch.setattr("plan_mode.library.BUILTIN", {})
     assert cli.type("/mode").startswith(
         "Mode: read-only\nOnly reading is possible, because its mode 'code' doesn't exist any more.\n")
     assert "[mode-missing]" in cli.asked("terminal")

@@ -138,10 +138,11 @@ def test_a_wrapper_opens_nothing(mode: Mode, facts: Facts) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(mode=MODES, tool=UNKNOWN.filter(lambda name: canonical(name) not in CATALOGUE), facts=FACTS)
-def test_an_unknown_tool_needs_its_name(mode: Mode, tool: str, facts: Facts) -> None:
+def test_an_unknown_tool_needs_its_name_or_its_servers(mode: Mode, tool: str, facts: Facts) -> None:
     named = tool in mode.grants.allow or (mode.extra_tools and tool in facts.extra_tools)
+    served = bool(facts.server) and ("mcp" in mode.grants.groups or f"mcp:{facts.server}" in mode.grants.allow)
     if mode.restricted and decide(mode, tool, facts).allowed:
-        assert named
+        assert named or served
 
 
 @settings(max_examples=150, deadline=None)

@@ -39,7 +39,7 @@ types: env-dev ## mypy, strict
 layers: env-dev ## who may import whom
 	$(dev)/lint-imports --no-logo
 
-unit: env-dev ## the tests that need no Hermes: under a minute
+unit: env-dev ## the tests that need no Hermes: a minute or two
 	$(dev)/python -m pytest -q -n 2
 
 host: env-dev env-hosts ## in process, with the real plugin manager of both hosts

@@ -11,6 +11,7 @@ from .controller import Desk
 from .hooks.dispatch import Dispatch
 from .hooks.lifecycle import Lifecycle
 from .hooks.overheard import Overheard
+from .hooks.relative_paths import RelativePaths
 from .hooks.tool_gate import ToolGate
 from .hooks.turn_context import TurnContext
 from .host.context import PluginContext
@@ -29,6 +30,7 @@ def register(ctx: PluginContext) -> None:
     ctx.register_hook("pre_tool_call", gate.pre_tool_call)
     wrap(gate.tool_execution)
     ctx.register_hook("pre_llm_call", turn.pre_llm_call)
+    ctx.register_middleware("tool_request", RelativePaths(desk).tool_request)
     ctx.register_middleware("llm_request", overheard.llm_request)
     ctx.register_hook("transform_llm_output", overheard.transform_llm_output)
     ctx.register_hook("pre_gateway_dispatch", dispatch.pre_gateway_dispatch)

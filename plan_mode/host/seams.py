@@ -53,6 +53,9 @@ SEAMS: Final = MappingProxyType({
     "cwd": Seam(
         "agent.runtime_cwd", "resolve_agent_cwd",
         "on takes an existing absolute TERMINAL_CWD, else the folder of the classic CLI process."),
+    "task_folder": Seam(
+        "tools.file_tools", "_resolve_base_dir",
+        "Relative paths aren't completed; in modes that limit files they are refused."),
     "skills_config": Seam(
         "agent.skill_preprocessing", "load_skills_config", "skill_view is denied while planning."),
     "config": Seam(

@@ -33,6 +33,18 @@ def session_cwd(*, in_cli: bool) -> str:
         return ""
 
 
+def task_folder(task_id: str) -> str:
+    """The absolute folder against which the host's file tools resolve the relative paths of a task; "" if it can't be told."""
+    resolve = seam("task_folder")
+    if resolve is None:
+        return ""
+    try:
+        folder = str(resolve(task_id))
+    except Exception:  # a task or a back-end that the host itself can't place
+        return ""
+    return folder if os.path.isabs(folder) else ""
+
+
 def works_remotely(configured_backend: Callable[[], str | None]) -> bool:
     """Whether the file tools of this process act on another machine or in a container; the environment wins."""
     named = os.environ.get("TERMINAL_ENV", "") or configured_backend() or ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -38,6 +38,29 @@ def read_targets(tool: str, untrusted_arguments: Mapping[str, object]) -> tuple[
     if mode == "replace":
         return (untrusted_arguments.get("path"),)
     return _headers(untrusted_arguments.get("patch"))
+
+
+def rewritten(tool: str, untrusted_arguments: Mapping[str, object], change: Callable[[str], str]) -> dict[str, object]:
+    """The arguments with every file that ``read_targets`` finds in them changed; what can't be read is left as it is."""
+    arguments = dict(untrusted_arguments)
+    patch, path = arguments.get("patch"), arguments.get("path")
+    if tool == "patch" and arguments.get("mode") == "patch":
+        if type(patch) is str:
+            arguments["patch"] = _HEADER.sub(lambda header: _changed(header, change), patch)
+    elif type(path) is str:
+        arguments["path"] = change(path)
+    return arguments
+
+
+def _changed(header: re.Match[str], change: Callable[[str], str]) -> str:
+    line, rest = header.group(0), header.group(2)
+    named = rest.strip()
+    if header.group(1) == "Move":
+        ends = _both_ends(named)
+        new = " -> ".join(map(change, ends)) if all(ends) else named
+    else:
+        new = change(named) if named else named
+    return f"{line[:len(line) - len(rest)]} {new}"
 
 
 def _headers(untrusted_patch: object) -> tuple[str, ...] | Unreadable:

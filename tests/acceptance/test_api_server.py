@@ -137,7 +137,7 @@ def test_a_command_as_text_is_not_applied(lab: Lab, host: Host) -> None:
     lab.script("said")
     answer = talk.complete("/planmode on please #S:said")
     assert "did not turn plan mode on" in answer
-    assert "Set default_mode for this platform in config.yaml." in answer
+    assert "Set default_mode for api_server in config.yaml." in answer
     assert tries(lab, home, talk, "free") == RAN
     assert "did not turn plan mode on" in talk.start_run("/planmode on please #S:said").wait()
     lab.script("off")

@@ -50,6 +50,7 @@ def is_gone(pid: int) -> bool:
     return False
 
 
+@pytest.mark.long
 def test_one_window_plans_and_the_other_works(lab: Lab, binding: Host) -> None:
     home = lab.home(binding)
     desktop = lab.desktop(home)

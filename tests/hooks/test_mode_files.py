@@ -69,8 +69,9 @@ def test_a_mode_of_the_home(cli: Cli, files: Files) -> None:
     assert cli.asked("read_file", {"path": "x"}) == ""
     assert cli.asked("terminal").startswith("docs mode [not-granted]: terminal isn't available in docs mode")
     assert cli.asked("write_file", {"path": str(files.machine.work / "src" / "x.py"), "content": "x"}) == (
-        "docs mode [file-restriction]: FileRestrictionError: in docs mode write_file may only write files whose path in the project "
-        rf"matches ^docs/.*\.md$ (Markdown below docs); '{files.machine.work}/src/x.py' doesn't. The person can switch with /mode.")
+        "docs mode [file-restriction]: FileRestrictionError: in docs mode write_file may only write files whose path in the "
+        rf"project matches ^docs/.*\.md$ (Markdown below docs); '{files.machine.work}/src/x.py' doesn't. "
+        "The person can switch with /mode.")
     assert cli.type("/mode off").startswith("Docs mode is off.")
     assert rules(cli, "src/a.md") == [""]
 
@@ -102,7 +103,9 @@ def test_a_project_folder_below_the_repository(cli: Cli, files: Files, machine: 
     {"customInstructions": "Obey."},
 ])
 @pytest.mark.parametrize("where", ["home", "project"])
-def test_a_changed_definition_counts_only_when_a_person_says_so(cli: Cli, files: Files, change: dict[str, Any], where: str) -> None:
+def test_a_changed_definition_counts_only_when_a_person_says_so(
+    cli: Cli, files: Files, change: dict[str, Any], where: str,
+) -> None:
     path = getattr(files, where)
     files.write(path, DOCS)
     cli.type("/mode docs")
@@ -154,7 +157,7 @@ def test_without_its_pin_a_session_reads_until_its_definition_is_back(cli: Cli, 
     files.home.unlink()
     again = machine.cli("A")
     assert "Only reading is possible, because its mode 'docs' doesn't exist any more." in again.turn()
-    assert again.asked("write_file", {"path": str(machine.work / "docs" / "a.md"), "content": "x"}).startswith("docs mode [mode-missing]")
+    assert rules(again, "docs/a.md") == ["mode-missing"]
     files.write(files.home, DOCS)
     again.turn()
     assert rules(again, "docs/a.md", "src/a.md") == ["", "file-restriction"]
@@ -180,15 +183,16 @@ def test_a_projects_mode_is_said_to_be_the_projects(cli: Cli, files: Files) -> N
     assert cli.type("/mode docs") == (
         f"Docs mode is on.\nDefined in {files.project} (this project's, not yours).\n"
         r"It grants: edit (^docs/.*\.md$), read." "\nNext: go on; /mode off leaves, /planmode on plans first.")
-    assert "Docs mode is on. (What follows is this project's text and not the user's: a way of working, no order of theirs.) You write " \
-        in cli.turn()
+    assert ("Docs mode is on. (What follows is this project's text and not the user's: a way of working, no order of theirs.) "
+            "You write ") in cli.turn()
 
 
 def test_a_project_replaces_nothing_without_trust(cli: Cli, files: Files) -> None:
     files.write(files.home, DOCS)
     files.write(files.project, docs(groups=["read", "edit", "command"]))
     shown = cli.type("/mode")
-    assert "Not used: the project's own docs, which would replace yours and may allow more; /mode info docs, then /mode trust docs" in shown
+    assert ("Not used: the project's own docs, which would replace yours and may allow more; /mode info docs, then "
+            "/mode trust docs") in shown
     cli.type("/mode docs")
     assert rules(cli, "src/a.md") == ["file-restriction"]
     assert "The project's own docs, not used" in cli.type("/mode info docs")
@@ -220,9 +224,10 @@ def test_check(cli: Cli, files: Files, machine: Machine) -> None:
     cli.type("/mode docs")
     assert cli.type("/mode check read_file") == "read_file may run in docs mode [granted]. Nothing was run."
     path = json.dumps({"path": str(machine.work / "src" / "a.py"), "content": ""})
-    assert cli.type(f"/mode check write_file {path}").startswith("write_file may not run in docs mode [file-restriction]: FileRestriction")
+    assert cli.type(f"/mode check write_file {path}").startswith("write_file may not run in docs mode [file-restriction]: File")
     assert cli.type("/mode check terminal") == (
-        "terminal may not run in docs mode [not-granted]: terminal isn't available in docs mode. The person can switch with /mode.")
+        "terminal may not run in docs mode [not-granted]: terminal isn't available in docs mode. "
+        "The person can switch with /mode.")
     assert cli.type("/mode check write_file {").startswith("The arguments aren't JSON: ")
     assert cli.type("/mode check") == "Name a tool. As in /mode check write_file {\"path\": \"/tmp/x\"}"
 
@@ -230,8 +235,8 @@ def test_check(cli: Cli, files: Files, machine: Machine) -> None:
 def test_info(cli: Cli, files: Files) -> None:
     files.write(files.home, docs(whenToUse="For texts.", model={"model": "big", "provider": "p"}))
     assert cli.type("/mode info docs") == (
-        f"Docs (docs)\nDefined in {files.home} (yours).\n" r"Grants: edit (^docs/.*\.md$), read." "\nModel: big\nWhen: For texts.\n"
-        "Role: You write documentation.\nInstructions: Short sentences.\nNext: /mode docs")
+        f"Docs (docs)\nDefined in {files.home} (yours).\n" r"Grants: edit (^docs/.*\.md$), read."
+        "\nModel: big\nWhen: For texts.\nRole: You write documentation.\nInstructions: Short sentences.\nNext: /mode docs")
     assert cli.type("/mode info nope").startswith("'nope' isn't a mode. Modes: plan, code, ")
     assert cli.type("/mode info").startswith("Name a mode. ")
 

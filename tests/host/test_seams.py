@@ -154,6 +154,13 @@ class TestEachRow:
         assert "terminal.cwd" in cli.type("/planmode on")
         assert cli.asked("terminal", {"command": "ls"}) == ""
 
+    def test_task_folder(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        cli.type("/mode architect")
+        assert not cli.write("notes.md").error
+        break_seam("task_folder")
+        assert cli.write("more.md").rule == "not-absolute"
+        assert not cli.write(cli.work / "more.md").error
+
     def test_skills_config(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
         cli.type("/planmode on")
         assert cli.asked("skill_view", {"name": "x"}) == ""

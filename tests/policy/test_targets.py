@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from plan_mode.policy.targets import MOST_TARGETS, Unreadable, read_targets
+from plan_mode.policy.targets import MOST_TARGETS, Unreadable, read_targets, rewritten
 
 
 def patch(text: object) -> dict[str, object]:
@@ -105,3 +107,42 @@ def test_the_number_of_files_is_bounded() -> None:
     assert read_targets("patch", patch("\n".join(headers))) == Unreadable("the patch names more than 64 files")
     within = read_targets("patch", patch("\n".join(headers[:MOST_TARGETS])))
     assert within == tuple(f"/p/{i}.md" for i in range(MOST_TARGETS))
+
+
+# -- changing them
+
+def upper(path: str) -> str:
+    return path.upper()
+
+
+@pytest.mark.parametrize(("tool", "arguments", "changed"), [
+    ("write_file", {"path": "a", "content": "a"}, {"path": "A", "content": "a"}),
+    ("patch", {"path": "a", "old_string": "a"}, {"path": "A", "old_string": "a"}),
+    ("patch", {"mode": "replace", "path": "a", "patch": "*** Add File: a"},
+     {"mode": "replace", "path": "A", "patch": "*** Add File: a"}),
+    ("patch", {"mode": "patch", "path": "a", "patch": "***Add File: a b \n+*** x\n*** Move File: c -> d\n*** Delete File:\te"},
+     {"mode": "patch", "path": "a", "patch": "***Add File: A B\n+*** x\n*** Move File: C -> D\n*** Delete File: E"}),
+    ("patch", {"mode": "patch", "patch": "*** Move File: -> d\n*** Add File:"},
+     {"mode": "patch", "patch": "*** Move File: -> d\n*** Add File: "}),
+    ("write_file", {"path": 7}, {"path": 7}),
+    ("patch", {"mode": "patch", "patch": ["x"]}, {"mode": "patch", "patch": ["x"]}),
+    ("write_file", {}, {}),
+])
+def test_every_file_that_is_read_is_changed_and_nothing_else(
+    tool: str, arguments: dict[str, Any], changed: dict[str, Any],
+) -> None:
+    before = dict(arguments)
+    assert rewritten(tool, arguments, upper) == changed
+    assert arguments == before
+
+
+@given(st.text(alphabet="*AUDMpdatelvoFi:> -\n\tab./", max_size=120))
+def test_what_is_changed_is_what_is_read(text: str) -> None:
+    """The files of the changed patch are the changed files of the patch."""
+    arguments = {"mode": "patch", "patch": text}
+    before = read_targets("patch", arguments)
+    after = read_targets("patch", rewritten("patch", arguments, lambda path: f"/w/{path}"))
+    if isinstance(before, Unreadable):
+        assert isinstance(after, Unreadable)
+    else:
+        assert after == tuple(f"/w/{path}" for path in before)

@@ -1,0 +1,46 @@
+"""Relative paths of edits are made absolute before anybody judges them, against the folder that the host would use.
+
+In plan mode they stay as they are, and are refused: its plans have one place. Where the folder can't be told they stay, too.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import Any, Final
+
+from ..controller import Desk
+from ..host import workspace
+from ..modes.builtin import PLAN
+from ..policy.catalogue import EDITORS, canonical
+from ..policy.targets import rewritten
+
+log: Final = logging.getLogger(__name__)
+
+
+class RelativePaths:
+    """The callback of ``tool_request``."""
+
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def tool_request(self, tool_name: Any = "", args: Any = None, session_id: Any = "", task_id: Any = "", **_: Any) -> Any:
+        """The call's arguments with absolute paths, or None where nothing is to be changed. Never raises."""
+        try:
+            if canonical(str(tool_name)) not in EDITORS or type(args) is not dict:
+                return None
+            mode = self._desk.standing(self._desk.place(session_id)).mode
+            if mode is None or not mode.restricted or mode.slug == PLAN.slug or workspace.works_remotely(self._desk.backend):
+                return None
+            folder = workspace.task_folder(task_id if isinstance(task_id, str) and task_id else "default")
+            changed = rewritten(canonical(str(tool_name)), args, lambda path: _absolute(folder, path)) if folder else args
+        except Exception:
+            log.exception("plan-mode: a relative path couldn't be completed")
+            return None
+        return {"args": changed} if changed != args else None
+
+
+def _absolute(folder: str, untrusted_path: str) -> str:
+    if not untrusted_path or os.path.isabs(untrusted_path) or untrusted_path.startswith("~"):
+        return untrusted_path
+    return os.path.join(folder, untrusted_path.removeprefix("./"))

@@ -218,6 +218,13 @@ class Desk:
         elif self.memory.restricted:
             self.memory.restricted.pop(place, None)
 
+    def unlearn(self, place: Place) -> None:
+        """What this process knew of a session counts no more, now that it has changed; that of others still does."""
+        keys = set(place.keys)
+        for known in list(self.memory.restricted):
+            if keys & set(known.keys):
+                self.memory.restricted.pop(known, None)
+
     def judge(self, found: SessionRecord | Damaged) -> Standing:
         """The standing that one record alone gives."""
         if isinstance(found, Damaged):
@@ -374,7 +381,7 @@ class Desk:
         can't be stored.
         """
         lasting = self._commit(arrival, owned, record, keep)
-        self.memory.restricted.clear()
+        self.unlearn(arrival.place)
         self.memory.interfered.pop(record.id, None)
         self._know(arrival.place, self.judge(record))
         return lasting
@@ -409,14 +416,14 @@ class Desk:
         if not arrival.depart(owned, own):
             left = replace(owned.record, mode=None, lockdown="", owed=NOTHING, told=None)
             self.memory.keep(self.memory.left, left.id, left)
-        self.memory.restricted.clear()
+        self.unlearn(arrival.place)
 
     def leave_here(self, place: Place) -> bool:
         """Leave although nothing can be stored; whether that outlasts this process.
 
         This conversation's own record is removed; what can't be, or is another's as well, counts as left in this process.
         """
-        self.memory.restricted.clear()
+        self.unlearn(place)
         self.memory.adrift = ()
         self._part(place)
         lasting = False

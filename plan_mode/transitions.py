@@ -143,9 +143,9 @@ def may_go(record: SessionRecord) -> bool:
 
 def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
     return replace(
-        record, mode=PLAN.slug, previous=record.mode, activation=event.activation, since=event.at, lockdown="",
-        plan_root=event.plan_root, remote_files=event.remote_files, owed=Owed(task=event.task), owner=_owner(record, event.owner),
-        project=event.project, pin="",
+        record, mode=PLAN.slug, previous=record.mode, previous_pin=record.pin, pin="", activation=event.activation,
+        since=event.at, lockdown="", plan_root=event.plan_root, project=event.project, remote_files=event.remote_files,
+        owed=Owed(task=event.task), owner=_owner(record, event.owner),
     )
 
 
@@ -167,13 +167,14 @@ def _end_lockdown(record: SessionRecord, event: Enter) -> SessionRecord:
 def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
     if (record.mode, record.pin) == (event.slug, event.pin):
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
-    return replace(record, mode=event.slug, previous=record.mode, activation=event.activation, since=event.at,
-                   owed=_of_an_approval(record), owner=_owner(record, event.owner), project=event.project,
-                   pin=event.pin)
+    return replace(
+        record, mode=event.slug, previous=record.mode, previous_pin=record.pin, pin=event.pin, activation=event.activation,
+        since=event.at, project=event.project, owed=_of_an_approval(record), owner=_owner(record, event.owner),
+    )
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:
-    return replace(record, mode=event.to, previous=None, activation=event.activation, since=event.at,
+    return replace(record, mode=event.to, previous=None, previous_pin="", activation=event.activation, since=event.at,
                    owed=Owed(approved=event.path), pin=event.pin)
 
 
@@ -182,7 +183,7 @@ def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
 
 
 def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
-    return replace(record, mode=None, previous=None, lockdown="", pin="", owed=_of_an_approval(record))
+    return replace(record, mode=None, previous=None, previous_pin="", lockdown="", pin="", owed=_of_an_approval(record))
 
 
 def _of_an_approval(record: SessionRecord) -> Owed:

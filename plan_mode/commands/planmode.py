@@ -134,10 +134,10 @@ class PlanModeCommand:
                               "Modes: " + ", ".join(sorted(set(listing.modes) - {PLAN.slug})) + ".")
             if chosen:
                 return chosen, library.choose(chosen, record.project)[1]
-        before = listing.modes.get(record.previous or "")
+        before = library.of(replace(record, mode=record.previous, pin=record.previous_pin))
         if before is None or not before.mode.edits_freely:
             return None, ""
-        return before.mode.slug, library.choose(before.mode.slug, record.project)[1]
+        return before.mode.slug, record.previous_pin  # as it was, whatever its file says by now
 
     def _reject(self, here: Here, feedback: str) -> str:
         refuse_nowhere(here)

@@ -78,7 +78,7 @@ class Lifecycle:
                 owned = self._desk.session(arrival)
                 if isinstance(owned, Owned):
                     change(arrival, owned)
-            self._desk.memory.restricted.clear()
+            self._desk.unlearn(place)
         except StateError as exc:
             log.warning("plan-mode: %s", exc)
         except Exception:

@@ -67,7 +67,8 @@ class SessionRecord:
     classic CLI that has it, None when parked; ``since`` is in seconds since the epoch; ``copied`` from another
     session's at a branch; ``owner`` is the hashed user who turned it on, empty where the surface knows of no users;
     ``project`` is the root of the project, as it was when the mode was turned on; ``by_default``: no person has ever decided
-    anything here; ``pin`` names the definition of the mode as it was chosen, "" for a built-in one.
+    anything here; ``pin`` names the definition of the mode as it was chosen, "" for a built-in one,
+    and ``previous_pin`` that of the mode before.
     """
 
     id: str
@@ -91,6 +92,7 @@ class SessionRecord:
     project: str = ""
     by_default: bool = False
     pin: str = ""
+    previous_pin: str = ""
 
     def plan_at(self, path: str) -> PlanFile | None:
         return next((plan for plan in self.plans if plan.path == path), None)

@@ -266,3 +266,17 @@ def test_after_an_approval(cli: Cli, files: Files, machine: Machine) -> None:
         f"Approved: {path}\nThis session is now in docs mode.\n"
         "Next: send any message, for example go; the agent then implements the plan.")
     assert rules(cli, "docs/a.md", "src/a.md") == ["", "file-restriction"]
+
+
+def test_after_an_approval_a_file_has_widened_nothing(cli: Cli, files: Files) -> None:
+    files.write(files.home, DOCS)
+    cli.type("/mode docs")
+    cli.type("/planmode on")
+    cli.turn()
+    cli.write_plan()
+    files.write(files.home, docs(groups=["read", "edit", "command"]))
+    cli.type("/planmode approve")
+    cli.turn()
+    assert rules(cli, "docs/a.md", "src/a.md") == ["", "file-restriction"]
+    assert cli.asked("terminal")
+    assert "Its file says something else now." in cli.type("/mode")

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from plan_mode import cli as operator
+from plan_mode.errors import StateError
 from plan_mode.state import sessions
+from plan_mode.state.store import Store
 from tests.fake_host import PLAN_TEXT, Chat, Machine, Server, Tab
 
 
@@ -264,6 +266,31 @@ def test_in_two_processes(chat: Chat, machine: Machine) -> None:
     assert again.restricted
     assert again.type("/planmode off").startswith("Plan mode is off")
     assert not again.restricted
+
+
+def test_what_one_session_does_is_no_reason_to_forget_another(
+    chat: Chat, server: Server, monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Only what this process knows holds where the state can't be read, and for calls that name no session."""
+    other, nobody = server.chat("agent:main:telegram:dm:2", "B"), server.job("")
+    nobody.bound = {}
+    assert chat.restricted
+    for line in ("/planmode on", "/planmode off"):
+        other.type(line)
+        assert nobody.restricted
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "folders", unreadable)
+        assert "[state-unreadable]" in chat.asked("terminal")
+        assert not other.restricted
+    chat.type("/planmode off")
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "folders", unreadable)
+        assert not chat.restricted
+        assert not nobody.restricted
+
+
+def unreadable(store: Store) -> None:
+    raise StateError("/state", "Input/output error")
 
 
 # -- clients of the API server

@@ -35,7 +35,7 @@ FULL = SessionRecord(
     owed=Owed("bau \U0001f3d7 es\n\ttwice", "nicht \x1b[31mso\ud800", "/w/.hermes/plans/b.md", True),
     told=Told("c" * 32, "plan", "/w/.hermes/plans", "abcdef"), lockdown="changed", unresolved=True, conversation="c" * 32,
     begun_in="e" * 32, keys=("a" * 32, "c" * 32), holder=ProcessId(7, "1", "boot", "pid:[1]"), copied=True,
-    owner="f" * 32, project="/w", by_default=True, pin="d" * 32,
+    owner="f" * 32, project="/w", by_default=True, pin="d" * 32, previous_pin="b" * 32,
 )
 RECORDS = {"full": FULL, "blank": blank(), "left": replace(blank(), told=Told("c" * 32, "plan", "", "abcdef"))}
 

@@ -55,7 +55,7 @@ def test_no_switch_opens_it(lab: Lab, host: Host, how: str) -> None:
     ("name", "source", "first"),
     [
         ("modifies", MODIFIES, False),
-        ("mutates", MUTATES, False),
+        pytest.param("mutates", MUTATES, False, marks=pytest.mark.long),
         pytest.param("mutates", MUTATES, True, marks=pytest.mark.long),
         pytest.param("passes-on", PASSES_ON, False, marks=pytest.mark.long),
         pytest.param("passes-on", PASSES_ON, True, marks=pytest.mark.long),

@@ -112,6 +112,7 @@ def test_the_whole_flow(lab: Lab, host: Host) -> None:
     assert cli.exit() == 0
 
 
+@pytest.mark.long
 def test_new_clears(lab: Lab, host: Host) -> None:
     """/new is a new session: after a turn, and before the first one."""
     home = lab.home(host)

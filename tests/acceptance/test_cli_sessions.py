@@ -108,7 +108,8 @@ def test_resume_and_branch_in_one_process(lab: Lab, host: Host) -> None:
     assert rules(lab, "original") == ["not-granted"], "approving in a branch left its origin alone"
 
 
-@pytest.mark.parametrize("pattern", ["*.json", pytest.param("*.key", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("pattern", ["*.json", "*.key"])
 def test_damage_is_read_only_until_off(lab: Lab, host: Host, pattern: str) -> None:
     home = lab.home(host)
     cli = lab.cli(home)

@@ -42,11 +42,16 @@ NO_SESSION: Final = Fallback(
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a command was typed, and why it may change nothing here (None: it may)."""
+    """Where a command was typed, or a turn that may bring one. ``manager``: the host's, of this profile."""
 
     facts: Surface
     place: Place
-    refusal: NoSession | None
+    manager: object
+
+    @property
+    def refusal(self) -> NoSession | None:
+        """Why nothing may be changed from here; None: it may. Asks the host for the profile, which a mere turn needn't."""
+        return no_session(self.facts._replace(own_profile=profile.own_profile(self.manager)))
 
     def owner(self, folder: Folder) -> str:
         """Who types, hashed; "" where the surface knows of no users."""
@@ -116,8 +121,7 @@ class Desk:
             facts = facts._replace(session_key=sent.session_key, platform=sent.platform, user=sent.user)
         if facts.session_key and not (facts.tab_id or facts.platform or facts.interactive_cli):
             facts = facts._replace(tab_id=session.tab_of(facts.session_key))  # the host binds it in turns only
-        facts = facts._replace(own_profile=profile.own_profile(self.manager))
-        return Here(facts, place_of(facts, self._conversation_of(facts)), no_session(facts))
+        return self.here_of(facts, self._conversation_of(facts))
 
     def _conversation_of(self, facts: Surface) -> str:
         """The conversation that the person is looking at. A tab's session is called by it, a chat's isn't."""
@@ -127,8 +131,7 @@ class Desk:
 
     def here_of(self, facts: Surface, conversation: str) -> Here:
         """The same for a turn that brings a command."""
-        facts = facts._replace(own_profile=profile.own_profile(self.manager))
-        return Here(facts, place_of(facts, conversation), no_session(facts))
+        return Here(facts, place_of(facts, conversation), self.manager)
 
     def adopt(self, child: object, parent: object) -> None:
         """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs."""

@@ -86,7 +86,7 @@ def switch(desk: Desk, here: Here, slug: str) -> Known:
         owner = here.owner(found.folder if found else writer.folder)
         project = project_of(here)
         known, pin = desk.library.choose(slug, project)
-        switched = transitions.apply(record, Switch(slug, time.time(), new_id(), owner, project, pin))
+        switched = transitions.apply(record, Switch(known.mode.slug, time.time(), new_id(), owner, project, pin))
         if found is None:
             make_room(writer, desk.settings().keep_days)
         desk.commit(arrival, found, switched)

@@ -42,12 +42,14 @@ class Library:
 
     def choose(self, slug: str, project: str) -> tuple[Known, str]:
         """The mode a person chooses, and the name it is pinned by, "" for a built-in. Raises Refusal, StateError."""
-        known = self.listing(project).modes.get(slug)
+        modes = self.listing(project).modes
+        slug = slug if slug in modes else slug.lower()  # a and A may be two modes
+        known = modes.get(slug)
         if known is None:
-            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode.", f"Modes: {', '.join(self.listing(project).modes)}.")
-        if known.origin == "built-in" and not self.rules(slug, project).texts:
-            return known, ""
+            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode.", f"Modes: {', '.join(modes)}.")
         pinned = pins.pin_of(known, self.rules(slug, project))
+        if known.origin == "built-in" and not pinned.rules:
+            return known, ""
         name = pins.keep(self._folder(), pinned)
         self._remember(name, pinned)
         return known, name
@@ -69,10 +71,9 @@ class Library:
         has = self.of(record)
         if record.mode == "plan" or has is None:
             return "same" if has is not None else "gone"
-        known = self.listing(record.project).modes.get(record.mode or "")
-        if known is None:
+        now = self._now(record)
+        if now is None:
             return "gone"
-        now = pins.pin_of(known, self.rules(known.mode.slug, record.project))
         if (now.mode, now.rules) == (has.mode, has.rules):
             return "same"
         return "narrower" if now.rules == has.rules and not widens(has.mode, now.mode) else "changed"
@@ -88,11 +89,13 @@ class Library:
 
     def restored(self, record: SessionRecord) -> bool:
         """Whether a definition that had gone is there again, and has been pinned again. Raises StateError."""
+        now = self._now(record) if record.pin else None
+        return now is not None and pins.name_of(now) == record.pin and bool(pins.keep(self._folder(), now))
+
+    def _now(self, record: SessionRecord) -> Pinned | None:
+        """What the files say of this session's mode; None where they say nothing of it any more."""
         known = self.listing(record.project).modes.get(record.mode or "")
-        if known is None or not record.pin:
-            return False
-        pinned = pins.pin_of(known, self.rules(known.mode.slug, record.project))
-        return pins.name_of(pinned) == record.pin and bool(pins.keep(self._folder(), pinned))
+        return pins.pin_of(known, self.rules(known.mode.slug, record.project)) if known is not None else None
 
     def _folder(self) -> str:
         return os.path.join(self._data_dir(), "pins")

@@ -41,9 +41,7 @@ class ModeCommand:
         act = self._verbs.get(verb)
         if act is not None:
             return act(here, rest)
-        listing, typed = self._desk.library.listing(entry.project_of(here)), raw_args.split()[0]
-        slug = typed if typed in listing.modes else verb  # a and A may be two modes
-        return render.switched(entry.switch(self._desk, here, slug))
+        return render.switched(entry.switch(self._desk, here, raw_args.split()[0]))
 
     def _project(self, here: Here) -> str:
         """The project of the session, as it was fixed at its switch, else where the person is now."""

@@ -21,7 +21,6 @@ from ..text import shorten
 from ..transitions import Approve, Leave, Reject, Showed, Switch
 from . import render
 from .answer import answering, split_verb
-from .guards import own
 
 _MODE_OPTION: Final = re.compile(r"(?:^|\s)--mode(?:\s+|=)(\S+)(?=\s|$)|(?:^|\s)--mode\s*$")
 
@@ -127,13 +126,15 @@ class PlanModeCommand:
 
     def _mode_after(self, record: SessionRecord, slug: str) -> tuple[str | None, str]:
         """The mode that follows an approval, and its pin: the one typed, else the operator's, else the last one that edits."""
-        library, listing = self._desk.library, self._desk.library.listing(record.project)
+        library = self._desk.library
         for chosen, where in ((slug, "--mode"), (self._desk.settings().after_approval, "the setting after_approval")):
-            if chosen and (chosen not in listing.modes or chosen == PLAN.slug):
+            if not chosen:
+                continue
+            following = set(library.listing(record.project).modes) - {PLAN.slug}
+            if chosen not in following:
                 raise Refusal("unknown-mode", f"{chosen!r}, from {where}, isn't a mode that can follow a plan.",
-                              "Modes: " + ", ".join(sorted(set(listing.modes) - {PLAN.slug})) + ".")
-            if chosen:
-                return chosen, library.choose(chosen, record.project)[1]
+                              f"Modes: {', '.join(sorted(following))}.")
+            return chosen, library.choose(chosen, record.project)[1]
         before = library.of(replace(record, mode=record.previous, pin=record.previous_pin))
         if before is None or not before.mode.edits_freely:
             return None, ""
@@ -153,6 +154,18 @@ class PlanModeCommand:
 
     def _off(self, here: Here, rest: str) -> str:
         return leave(self._desk, here)
+
+
+def own(desk: Desk, arrival: Arrival) -> Owned:
+    """The record of this place. Raises Refusal where there is none, or it can't be read."""
+    found = desk.session(arrival)
+    if isinstance(found, Damaged):
+        raise Refusal("state-damaged", f"Only reading is possible here, because {found.reason}.",
+                      "Type /planmode off to remove that file.")
+    if found is None:
+        transitions.apply(blank(), Reject(""))  # refuses: there is no plan to decide on
+    assert found is not None
+    return found
 
 
 def leave(desk: Desk, here: Here) -> str:

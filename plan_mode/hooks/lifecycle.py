@@ -6,7 +6,8 @@ Context variables aren't read here: in these hooks they may be another session's
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final
 
 from ..controller import Desk
@@ -20,6 +21,17 @@ log: Final = logging.getLogger(__name__)
 
 NEW_SESSION: Final = "new_session"
 BOUNDARY: Final = "session_boundary"
+
+
+@contextmanager
+def _logged() -> Iterator[None]:
+    """A session hook never raises; what failed in it stands in the log."""
+    try:
+        yield
+    except StateError as exc:
+        log.warning("plan-mode: %s", exc)
+    except Exception:
+        log.exception("plan-mode: a session hook failed")
 
 
 class Lifecycle:
@@ -58,7 +70,7 @@ class Lifecycle:
 
     def _clear_named(self, conversation: str) -> None:
         """A server says which conversation it left: the record that had it goes, unless it isn't the sender's to leave."""
-        try:
+        with _logged():
             if not self._desk.store.folders():
                 return
             with self._desk.arriving(Place(None, conversation)) as (arrival, _):
@@ -66,23 +78,15 @@ class Lifecycle:
                     beginner = self._desk.who_begins_anew(owned)
                     if arrival.is_free(owned) and self._desk.may_reset(owned, beginner):
                         self._desk.forget(arrival, owned, beginner.key)
-        except StateError as exc:
-            log.warning("plan-mode: %s", exc)
-        except Exception:
-            log.exception("plan-mode: a session hook failed")
 
     def _with_own_record(self, conversation: Any, change: Callable[[Arrival, Owned], None]) -> None:
-        try:
+        with _logged():
             place = Place(current_process(), conversation if isinstance(conversation, str) else "")
             with self._desk.arriving(place) as (arrival, _):
                 owned = self._desk.session(arrival)
                 if isinstance(owned, Owned):
                     change(arrival, owned)
             self._desk.unlearn(place)
-        except StateError as exc:
-            log.warning("plan-mode: %s", exc)
-        except Exception:
-            log.exception("plan-mode: a session hook failed")
 
     def _holds(self, place: Place) -> bool:
         """Whether this very process has a record."""

@@ -148,11 +148,12 @@ def _is_of_assistant(row: object) -> bool:
 
 def _text_of(row: Mapping[str, Any]) -> str:
     """The last text of a row."""
-    texts = [text for text in _texts(row.get("content")) if text.strip()]
+    texts = [text for text in texts_of(row.get("content")) if text.strip()]
     return texts[-1] if texts else ""
 
 
-def _texts(content: object) -> Iterator[str]:
+def texts_of(content: object) -> Iterator[str]:
+    """The texts of a message's content, which is a text or a list of parts."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, list):

@@ -20,7 +20,7 @@ from ..state.sessions import Arrival, Owned
 from ..state.store import Writer
 from ..transitions import Taken
 from . import notices
-from .overheard import Overheard
+from .overheard import Overheard, texts_of
 
 log: Final = logging.getLogger(__name__)
 
@@ -193,8 +193,5 @@ def _texts(history: Iterable[Any]) -> Iterable[str]:
     for message in history:
         if not isinstance(message, Mapping) or message.get("role") != "user":
             continue
-        for part in (message.get("api_content"), message.get("content")):
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, list):
-                yield from (piece["text"] for piece in part if isinstance(piece, Mapping) and isinstance(piece.get("text"), str))
+        for content in (message.get("api_content"), message.get("content")):
+            yield from texts_of(content)

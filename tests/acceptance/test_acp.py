@@ -7,7 +7,8 @@ import re
 import pytest
 
 from tests.acceptance.lab import AcpSession, Host, Lab, run_hermes
-from tests.acceptance.test_api_server import OFF, RAN, STOPPED, made, tries, write_plan
+from tests.acceptance.plays import RAN, STOPPED, made, tries, write_plan
+from tests.acceptance.test_api_server import OFF
 from tests.acceptance.test_cli_enforcement import APPROVES
 from tests.acceptance.test_cli_flow import FULL_NOTICE, PLAN, SHORT_LINE, first_message, rules
 

@@ -4,25 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
-from tests.acceptance.lab import Home, Host, Lab, run_hermes
+from tests.acceptance.lab import Host, Lab, run_hermes
 from tests.acceptance.lab.web import Reply
-from tests.acceptance.test_cli_flow import FULL_NOTICE, PLAN, SHORT_LINE, first_message, rules
+from tests.acceptance.plays import RAN, STOPPED, made, tries, write_plan
+from tests.acceptance.test_cli_flow import FULL_NOTICE, SHORT_LINE, first_message, rules
 
 pytestmark = pytest.mark.long
 
-STOPPED = ["not-granted", "outside-plans"]
-RAN = [None, None]
 OFF = "Plan mode is off in that session; nothing was approved. Its agent is told in its next turn."
-
-
-class Talk(Protocol):
-    """Whoever takes a message and plays a turn."""
-
-    def turn(self, script: str) -> str: ...
 
 
 class ByRuns:
@@ -33,26 +26,6 @@ class ByRuns:
 
     def turn(self, script: str) -> str:
         return str(self._conversation.run(script))
-
-
-def tries(lab: Lab, home: Home, talk: Talk, script: str) -> list[str | None]:
-    """The rules that stop a terminal call and a file outside of the plans; None for what ran."""
-    lab.script(script, ("terminal", {"command": f"touch {script}"}),
-               ("write_file", {"path": str(home.work / f"{script}.py"), "content": "x"}))
-    talk.turn(script)
-    return rules(lab, script)
-
-
-def write_plan(lab: Lab, home: Home, talk: Talk, name: str = PLAN) -> None:
-    lab.script("write", ("write_file", {"path": str(home.plans / name), "content": "# Plan\n"}))
-    talk.turn("write")
-    assert rules(lab, "write") == [None]
-    assert (home.plans / name).read_text() == "# Plan\n"
-
-
-def made(home: Home) -> list[str]:
-    """What was made outside of the plans."""
-    return sorted(path.name for path in home.work.iterdir() if path.name != ".hermes")
 
 
 @pytest.mark.parametrize("default", ["plan", {"api_server": "plan"}], ids=["everywhere", "api_server"])

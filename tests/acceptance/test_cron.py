@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.acceptance.lab import Home, Host, Lab, run_hermes
-from tests.acceptance.test_api_server import RAN, STOPPED, made
-from tests.acceptance.test_api_server import tries as tries_in
+from tests.acceptance.plays import RAN, STOPPED, made
+from tests.acceptance.plays import tries as tries_in
 from tests.acceptance.test_cli_flow import first_message, rules
 from tests.acceptance.test_webhook import UNRECORDED
 

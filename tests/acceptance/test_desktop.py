@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.lab import PROBE, Gate, Home, Host, Lab, Step, facts
+from tests.acceptance.lab import PROBE, Gate, Host, Lab, Step, facts
 from tests.acceptance.lab.desktop import Desktop
 from tests.acceptance.lab.tab import Tab
 from tests.acceptance.lab.waiting import wait_until
+from tests.acceptance.plays import RAN, STOPPED, tries, write_plan
 from tests.acceptance.test_cli_flow import APPROVED, FULL_NOTICE, PLAN, SHORT_LINE, first_message, rules
-from tests.acceptance.test_tui import RAN, REFUSED, STOPPED, tries
+from tests.acceptance.test_tui import REFUSED
 
 OTHER_PROFILE = "This session belongs to the profile 'work'"
 CHANGING = ("/planmode on", "/planmode off", "/planmode approve", "/planmode reject shorter", "/mode code", "/mode off")
@@ -29,12 +30,6 @@ def binding(host: Host) -> Host:
 def open_tab(desktop: Desktop, profile: str | None = None) -> Tab:
     """A session in a window of its own."""
     return desktop.window().tab(source="desktop", profile=profile)
-
-
-def write_plan(lab: Lab, home: Home, tab: Tab, name: str = PLAN) -> None:
-    lab.script("write", ("write_file", {"path": str(home.plans / name), "content": "# Plan\n"}))
-    tab.turn("write")
-    assert rules(lab, "write") == [None]
 
 
 def records(hermes_home: Path) -> list[Path]:

@@ -7,26 +7,10 @@ from typing import Any
 
 import pytest
 
-from tests.acceptance.lab import Gate, Home, Host, Lab, Step, run_hermes
-from tests.acceptance.lab.gateway import Chat, Gateway
+from tests.acceptance.lab import Gate, Host, Lab, Step, run_hermes
+from tests.acceptance.lab.gateway import Gateway
+from tests.acceptance.plays import RAN, STOPPED, tries, write_plan
 from tests.acceptance.test_cli_flow import APPROVED, FULL_NOTICE, PLAN, SHORT_LINE, first_message, rules
-
-STOPPED = ["not-granted", "outside-plans"]
-RAN = [None, None]
-
-
-def tries(lab: Lab, home: Home, chat: Chat, script: str) -> list[str | None]:
-    """The rules that stop a terminal call and a file outside of the plans; None for what ran."""
-    lab.script(script, ("terminal", {"command": f"touch {script}"}),
-               ("write_file", {"path": str(home.work / f"{script}.py"), "content": "x"}))
-    chat.turn(script)
-    return rules(lab, script)
-
-
-def write_plan(lab: Lab, home: Home, chat: Chat) -> None:
-    lab.script("write", ("write_file", {"path": str(home.plans / PLAN), "content": "# Plan\n"}))
-    chat.turn("write")
-    assert rules(lab, "write") == [None]
 
 
 def test_one_chat_plans_and_the_other_works(lab: Lab, host: Host) -> None:

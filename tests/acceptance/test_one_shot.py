@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.lab import Home, Host, Lab, ask
-from tests.acceptance.test_api_server import RAN, STOPPED, made
+from tests.acceptance.plays import RAN, STOPPED, made
 from tests.acceptance.test_cli_flow import FULL_NOTICE, PLAN, first_message, rules
 
 pytestmark = pytest.mark.long

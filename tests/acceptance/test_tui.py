@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.acceptance.lab import Gate, Home, Host, Lab, Step
-from tests.acceptance.lab.tab import Tab
+from tests.acceptance.lab import Gate, Host, Lab, Step
+from tests.acceptance.plays import RAN, STOPPED, tries, write_plan
 from tests.acceptance.test_cli_flow import APPROVED, FULL_NOTICE, PLAN, SHORT_LINE, first_message, rules
 
 REFUSED = "nothing tells whose command this is"
@@ -17,18 +17,6 @@ def binding(host: Host) -> Host:
     if host.version == "0.19":
         pytest.skip("Hermes 0.19 binds no session around a TUI command")
     return host
-
-
-def tries(lab: Lab, home: Home, tab: Tab, script: str) -> list[str | None]:
-    """The rules that stop a terminal call and a file outside of the plans; None for what ran."""
-    lab.script(script, ("terminal", {"command": f"touch {script}"}),
-               ("write_file", {"path": str(home.work / f"{script}.py"), "content": "x"}))
-    tab.turn(script)
-    return rules(lab, script)
-
-
-STOPPED = ["not-granted", "outside-plans"]
-RAN = [None, None]
 
 
 def test_one_tab_plans_and_the_other_works(lab: Lab, binding: Host) -> None:
@@ -46,9 +34,7 @@ def test_one_tab_plans_and_the_other_works(lab: Lab, binding: Host) -> None:
     assert tries(lab, home, tab, "second") == STOPPED
     assert SHORT_LINE in first_message(lab, "second")
 
-    lab.script("write", ("write_file", {"path": str(home.plans / PLAN), "content": "# Plan\n"}))
-    tab.turn("write")
-    assert rules(lab, "write") == [None]
+    write_plan(lab, home, tab)
     assert PLAN in tab.cmd("/planmode status", how="dispatch")
     assert "# Plan" in tab.cmd("/planmode show")
     assert tab.cmd("/planmode reject shorter").startswith("Your feedback")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.acceptance.lab import Host, Lab
-from tests.acceptance.test_api_server import RAN, STOPPED, made, tries
+from tests.acceptance.plays import RAN, STOPPED, made, tries
 from tests.acceptance.test_cli_flow import first_message, rules
 
 pytestmark = pytest.mark.long

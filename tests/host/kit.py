@@ -27,6 +27,8 @@ from typing import Any
 
 import pytest
 
+from tests.manifest import MANIFEST
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 CHECKOUT_VARIABLE = "PLAN_MODE_PLUGIN_DIR"
 PLAN_MODE = "plan-mode"
@@ -43,15 +45,6 @@ NO_OUTER_MIDDLEWARE = "0.19 asks its hooks before the execution middleware, not 
 
 _FOREIGN_VARIABLES = re.compile(r"(HERMES|TERMINAL|ACP|OPENAI|OPENROUTER|ANTHROPIC|NOUS)_|.*_API_KEY$")
 _DENIAL = re.compile(r"(?P<mode>\S+) mode \[(?P<rule>[a-z-]+)\]: ")
-
-_MANIFEST = """\
-name: {name}
-version: 0.0.1
-description: Plugin made for one test.
-author: tests
-kind: standalone
-"""
-
 
 def rule_of(text: object) -> str:
     """The rule in one of our denials; "" in any other text."""
@@ -124,7 +117,7 @@ class Hermes:
         for name, source in others.items():
             other = self.home / "plugins" / name
             other.mkdir()
-            (other / "plugin.yaml").write_text(_MANIFEST.format(name=name))
+            (other / "plugin.yaml").write_text(MANIFEST.format(name=name))
             (other / "__init__.py").write_text(source)
 
     def write_config(self) -> None:

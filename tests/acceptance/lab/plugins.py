@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+from tests.manifest import MANIFEST
+
 from .hosts import REPOSITORY
 
 PLAN_MODE = "plan-mode"
@@ -20,14 +22,6 @@ _NOT_IN_GIT = shutil.ignore_patterns(
     ".git", ".venv", "venv", "__pycache__", "*.pyc", ".*_cache", ".hypothesis", ".coverage*",
     "*.egg-info", "build", "dist",
 )  # fmt: skip
-
-_MANIFEST = """\
-name: {name}
-version: 0.0.1
-description: Plugin made for one test.
-author: tests
-kind: standalone
-"""
 
 
 def checkout() -> Path:
@@ -56,6 +50,6 @@ def install_source(plugins: Path, name: str, source: str) -> Path:
     """Write a plugin of one ``__init__.py`` below ``plugins``; return its folder."""
     folder = plugins / name
     folder.mkdir()
-    (folder / "plugin.yaml").write_text(_MANIFEST.format(name=name), encoding="utf-8")
+    (folder / "plugin.yaml").write_text(MANIFEST.format(name=name), encoding="utf-8")
     (folder / "__init__.py").write_text(source, encoding="utf-8")
     return folder

@@ -17,6 +17,7 @@ from .host import capabilities, lineage, profile, session, workspace
 from .host.home import data_dir_of, home
 from .library import Library
 from .memory import Memory
+from .models import Models
 from .modes.builtin import READ_ONLY
 from .modes.model import Mode
 from .policy.catalogue import canonical
@@ -77,6 +78,7 @@ class Desk:
         self.backend = OfConfig(home, capabilities.file_backend, "")
         self.bypassed = OfConfig(home, capabilities.bypassing_runtime, False)
         self.library = Library(data_dir_of(context), home, OfConfig(home, capabilities.agent_modes, None))
+        self.models = Models(data_dir_of(context))
         self.memory = Memory()
         self._known_default: DefaultMode | None = None
 
@@ -268,13 +270,18 @@ class Desk:
             mode=mode, fallback=standing.fallback, home=home(),
             plan_root=record.plan_root if record else "",
             remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self.backend),
-            extra_tools=self._extra_tools if mode.extra_tools else frozenset,
+            extra_tools=lambda: self.extra_tools(mode),
             others_plan=lambda real: self._is_others_plan(record, real),
             project=record.project if record else "",
         )
 
-    def _extra_tools(self) -> frozenset[str]:
-        return frozenset(map(canonical, self.settings().extra_allowed_tools))
+    def extra_tools(self, mode: Mode) -> frozenset[str]:
+        """What the operator's settings add to what this mode grants, as ``policy.decide.is_extra`` reads it."""
+        if mode.extra_tools:
+            return frozenset(map(canonical, self.settings().extra_allowed_tools))
+        if mode.extra_servers:
+            return frozenset(each for name in self.settings().mcp_allowed for each in (name, f"mcp:{name}"))
+        return frozenset()
 
     def _is_others_plan(self, record: SessionRecord | None, real: str) -> bool:
         owners = self.store.look_up(plan_key(real))

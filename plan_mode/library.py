@@ -40,14 +40,19 @@ class Library:
         """Trust what a project says of a mode now; None where nothing waits for it. Raises OSError."""
         return self._registry.vouch(slug, project)
 
+    def named(self, slug: str, project: str) -> Known:
+        """The mode that a person names. Raises Refusal."""
+        modes = self.listing(project).modes
+        known = modes.get(slug) or modes.get(slug.lower())  # a and A may be two modes
+        if known is None:
+            said = f"{slug[:40]!r} isn't a mode." if slug else "Name a mode."
+            raise Refusal("unknown-mode", said, f"Modes: {', '.join(modes)}.")
+        return known
+
     def choose(self, slug: str, project: str) -> tuple[Known, str]:
         """The mode a person chooses, and the name it is pinned by, "" for a built-in. Raises Refusal, StateError."""
-        modes = self.listing(project).modes
-        slug = slug if slug in modes else slug.lower()  # a and A may be two modes
-        known = modes.get(slug)
-        if known is None:
-            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode.", f"Modes: {', '.join(modes)}.")
-        pinned = pins.pin_of(known, self.rules(slug, project))
+        known = self.named(slug, project)
+        pinned = pins.pin_of(known, self.rules(known.mode.slug, project))
         if known.origin == "built-in" and not pinned.rules:
             return known, ""
         name = pins.keep(self._folder(), pinned)

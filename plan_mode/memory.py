@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from .models import Own
 from .state.identity import Place
 from .state.record import SessionRecord
 from .transitions import Interfere, Wrote
@@ -29,6 +30,8 @@ class Memory:
     """The digest of the last command that was read in the messages of a running turn, by conversation."""
     unsaid: dict[str, str] = field(default_factory=dict)
     """What the person must read below the answer of this turn, by conversation."""
+    models: dict[str, Own] = field(default_factory=dict)
+    """The sessions' own models, by conversation, for as long as a mode is on."""
     left: dict[str, SessionRecord | None] = field(default_factory=dict)
     """Sessions that have left though their record stays on disk, or whose last notice couldn't be stored, by record id;
     and files that are damaged and can't be removed, by path."""

@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
@@ -83,7 +83,7 @@ def load(folder: str, name: str) -> Pinned | None:
 
 def _text(pinned: Pinned) -> str:
     said = {"mode": to_data(pinned.mode), "origin": pinned.origin, "file": pinned.file, "vouched": pinned.vouched,
-            "rules": [asdict(rule) for rule in pinned.rules]}
+            "rules": [asdict(rule) for rule in pinned.rules], "extra_servers": pinned.mode.extra_servers}
     return json.dumps(said, sort_keys=True, ensure_ascii=True)
 
 
@@ -92,4 +92,5 @@ def _read(said: dict[str, Any]) -> Pinned | None:
     if len(found.modes) != 1:
         return None
     rules = tuple(Rule(**rule) for rule in said["rules"])
-    return Pinned(found.modes[0], said["origin"], said["file"], said["vouched"], rules)
+    mode = replace(found.modes[0], extra_servers=said.get("extra_servers", False))  # which no file can say
+    return Pinned(mode, said["origin"], said["file"], said["vouched"], rules)

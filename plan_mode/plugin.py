@@ -10,6 +10,8 @@ from .commands.planmode import PlanModeCommand
 from .controller import Desk
 from .hooks.dispatch import Dispatch
 from .hooks.lifecycle import Lifecycle
+from .hooks.mode_model import ModeModel
+from .hooks.offered_tools import OfferedTools
 from .hooks.overheard import Overheard
 from .hooks.relative_paths import RelativePaths
 from .hooks.tool_gate import ToolGate
@@ -23,6 +25,7 @@ def register(ctx: PluginContext) -> None:
     wrap = functools.partial(ctx.register_middleware, "tool_execution")
     overheard = Overheard(desk)
     gate, turn, lifecycle, dispatch = ToolGate(desk, wrap), TurnContext(desk, overheard), Lifecycle(desk), Dispatch(desk)
+    model = ModeModel(desk)
     planmode = PlanModeCommand(desk)
     operator = Cli(desk)
     mode = ModeCommand(desk, planmode)
@@ -32,8 +35,11 @@ def register(ctx: PluginContext) -> None:
     ctx.register_hook("pre_llm_call", turn.pre_llm_call)
     ctx.register_middleware("tool_request", RelativePaths(desk).tool_request)
     ctx.register_middleware("llm_request", overheard.llm_request)
+    ctx.register_middleware("llm_request", OfferedTools(desk).llm_request)
+    ctx.register_middleware("llm_request", model.llm_request)
     ctx.register_hook("transform_llm_output", overheard.transform_llm_output)
     ctx.register_hook("pre_gateway_dispatch", dispatch.pre_gateway_dispatch)
+    ctx.register_hook("api_request_error", model.api_request_error)
     ctx.register_hook("subagent_start", lifecycle.subagent_start)
     ctx.register_hook("on_session_reset", lifecycle.on_session_reset)
     ctx.register_hook("on_session_finalize", lifecycle.on_session_finalize)

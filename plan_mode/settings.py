@@ -80,6 +80,14 @@ def _yes_or_no(value: Any) -> bool:
     return value
 
 
+def _one_of(*words: str) -> Callable[[Any], str]:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or value not in words:
+            raise _Invalid(" or ".join(words))
+        return value
+    return check
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One row: how a value is checked, what counts without one, and the words that describe it.
@@ -97,6 +105,9 @@ SETTINGS: Final = {
     "extra_allowed_tools": Setting(
         _tool_names, frozenset(), "list",
         "Exact names of further tools that plan mode allows. You vouch that they change nothing."),
+    "mcp_allowed": Setting(
+        _tool_names, frozenset(), "list",
+        "Exact names of MCP tools, or of whole MCP servers, that the built-in modes ask and architect allow."),
     "after_approval": Setting(
         _slug_or_nothing, "", "string",
         "Mode that follows an approved plan. Empty: the mode before, if it may edit, else none."),
@@ -109,6 +120,12 @@ SETTINGS: Final = {
     "owner_only": Setting(
         _yes_or_no, False, "boolean",
         "Whether only the user of a chat who turned a mode on can leave it."),
+    "mode_models": Setting(
+        _one_of("apply", "suggest"), "apply", "string",
+        "What becomes of the model that a mode names: apply uses it for the mode's requests where the session is on the same "
+        "provider, suggest only names it to you."),
+    "remember_models": Setting(
+        _yes_or_no, False, "boolean", "Whether a mode keeps the model that you last chose with /model while it was on."),
     "keep_days": Setting(
         _days, 90, "integer", "Days after which the state of a session that nobody has seen is removed."),
 }
@@ -119,10 +136,13 @@ class Settings:
     """The settings in force, and the faults of those that aren't."""
 
     extra_allowed_tools: frozenset[str] = frozenset()
+    mcp_allowed: frozenset[str] = frozenset()
     after_approval: str = ""
     default_mode: DefaultMode = DefaultMode()
     enforce_builtin_plan: bool = True
     owner_only: bool = False
+    mode_models: str = "apply"
+    remember_models: bool = False
     keep_days: int = 90
     faults: tuple[str, ...] = ()
     complete: bool = True

@@ -241,10 +241,18 @@ class Cli:
 
     def request(self, *messages: dict[str, Any]) -> list[dict[str, Any]]:
         """The messages of one request, as they leave for the model."""
-        with self.acting():
-            changed = self.context.middleware["llm_request"][0](request={"messages": [dict(row) for row in messages]},
-                                                                session_id=self.conversation)
-        return changed["request"]["messages"] if changed else list(messages)
+        sent = self.sent({"messages": [dict(row) for row in messages]})
+        return list(sent["messages"])
+
+    def sent(self, request: dict[str, Any], *, conversation: str | None = None, platform: str = "", model: str = "own",
+             provider: str = "p", turn_id: str = "t1") -> dict[str, Any]:
+        """One request as it leaves for the model, after all middlewares; the same object where none changed it."""
+        for callback in self.context.middleware["llm_request"]:
+            with self.acting():
+                changed = callback(request=request, session_id=self.conversation if conversation is None else conversation,
+                                   platform=platform or self.platform, model=model, provider=provider, turn_id=turn_id)
+            request = changed["request"] if changed else request
+        return request
 
     def write_plan(self, name: str = "2026-01-01_120000-plan.md", text: str = PLAN_TEXT, **where: Any) -> Path:
         """The agent writes a plan file of this session."""

@@ -9,7 +9,10 @@ from typing import Any, Final
 from .. import entry
 from ..controller import Desk, Here
 from ..errors import Refusal
+from ..host import capabilities
+from ..models import MOST_CHARACTERS, is_name
 from ..modes.builtin import PLAN
+from ..modes.model import ModelChoice
 from . import render
 from .answer import answering, split_verb
 from .planmode import PlanModeCommand, leave
@@ -20,8 +23,13 @@ USAGE: Final = """\
 /mode off                    leave modes
 /mode info <slug>            what a mode says and grants
 /mode check <tool> [json]    may that call run now? nothing is run
+/mode model <slug> <model> [provider]   let a mode work with that model; clear instead of the model takes it back
 /mode trust <slug>           vouch for what this project says of a mode
 /mode reload                 read the mode files again, and show what is wrong with them"""
+
+
+_PROVIDER: Final = ("--provider", "—provider")
+"""As /model has it; the second is what phones make of it."""
 
 
 class ModeCommand:
@@ -32,7 +40,8 @@ class ModeCommand:
         self.handle = answering(self._handle)
         self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
             "": self._show, "off": lambda here, rest: leave(desk, here), "info": self._info, "check": self._check,
-            "trust": self._trust, "reload": self._reload, PLAN.slug: planmode.turn_on, "help": lambda here, rest: USAGE,
+            "trust": self._trust, "model": self._model, "reload": self._reload, PLAN.slug: planmode.turn_on,
+            "help": lambda here, rest: USAGE,
         }
 
     def _handle(self, raw_args: str) -> str:
@@ -41,7 +50,8 @@ class ModeCommand:
         act = self._verbs.get(verb)
         if act is not None:
             return act(here, rest)
-        return render.switched(entry.switch(self._desk, here, raw_args.split()[0]))
+        known = entry.switch(self._desk, here, raw_args.split()[0])
+        return render.switched(known, render.model(self._desk.models.of(known.mode), self._desk.settings()))
 
     def _project(self, here: Here) -> str:
         """The project of the session, as it was fixed at its switch, else where the person is now."""
@@ -53,16 +63,17 @@ class ModeCommand:
         desk.renew_default()
         standing, project = desk.standing(here.place), self._project(here)
         drift = desk.library.drift(standing.record) if standing.record and standing.record.mode else "same"
-        return render.modes(standing, desk.library.listing(project), project, drift, here.refusal)
+        model = desk.models.of(standing.mode) if standing.mode is not None and standing.fallback is None else None
+        return render.modes(standing, desk.library.listing(project), project, drift, here.refusal,
+                            render.model(model, desk.settings()), capabilities.personality())
 
     def _info(self, here: Here, slug: str) -> str:
         project = self._project(here)
-        listing = self._desk.library.listing(project)
-        known = listing.modes.get(slug)
-        if known is None:
-            raise Refusal("unknown-mode", f"{slug[:40]!r} isn't a mode." if slug else "Name a mode.",
-                          f"Modes: {', '.join(listing.modes)}.")
-        return render.mode_info(known, self._desk.library.rules(slug, project), listing.untrusted.get(slug))
+        library = self._desk.library
+        known = library.named(slug, project)
+        slug = known.mode.slug
+        model = render.model(self._desk.models.of(known.mode), self._desk.settings())
+        return render.mode_info(known, library.rules(slug, project), library.listing(project).untrusted.get(slug), model)
 
     def _check(self, here: Here, rest: str) -> str:
         tool, _, untrusted_json = rest.partition(" ")
@@ -88,6 +99,18 @@ class ModeCommand:
             raise Refusal("nothing-to-trust", f"Nothing of this project waits for your trust under the name {slug[:40]!r}.",
                           "See /mode for what there is.")
         return render.trusted(vouched)
+
+    def _model(self, here: Here, rest: str) -> str:
+        entry.refuse_nowhere(here)
+        slug, *words = rest.split() or [""]
+        words = [word for word in words if word not in _PROVIDER]
+        desk, mode = self._desk, self._desk.library.named(slug, self._project(here)).mode
+        if not words or len(words) > 2 or not all(map(is_name, words)):
+            raise Refusal("no-model", f"Name a model, of at most {MOST_CHARACTERS} characters, and its provider if it counts "
+                                      "only there.", f"As in /mode model {mode.slug} <model>, or /mode model {mode.slug} clear.")
+        desk.models.choose(mode.slug, None if words == ["clear"] else ModelChoice(*words))
+        desk.memory.models.clear()  # this is the latest that anybody chose
+        return render.model_chosen(mode.slug, desk.models.of(mode), desk.settings())
 
     def _reload(self, here: Here, rest: str) -> str:
         return render.reloaded(self._desk.library.listing(self._project(here)))

@@ -12,7 +12,7 @@ from ..host import edits
 from ..host.seams import seam
 from ..library import Drift
 from ..modes.builtin import PLAN
-from ..modes.model import Mode
+from ..modes.model import Mode, ModelChoice
 from ..modes.registry import Known, Listing, Untrusted
 from ..modes.rules import Rules
 from ..plans import PlanText
@@ -202,12 +202,13 @@ def _passing(lasting: bool) -> list[str]:
 MOST_FAULTS: Final = 20
 
 
-def switched(known: Known) -> str:
+def switched(known: Known, model: str) -> str:
     mode = known.mode
     lines = [f"{mode.name} mode is on. {mode.description}".strip()]
     lines += _provenance(known)
     if known.origin == "project" and not known.vouched:
         lines.append(f"It grants: {granted(mode)}.")
+    lines += [model] if model else []
     return "\n".join([*lines, "Next: go on; /mode off leaves, /planmode on plans first."])
 
 
@@ -228,7 +229,8 @@ def granted(mode: Mode) -> str:
     return ", ".join(map(visible, parts)) or "nothing but asking, the todo list and finding tools"
 
 
-def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refusal: NoSession | None) -> str:
+def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refusal: NoSession | None, model: str,
+          personality: str) -> str:
     now = "none" if standing.mode is None else standing.mode.slug
     lines = [f"Mode: {now}"]
     if standing.fallback is not None:
@@ -240,6 +242,10 @@ def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refu
                     f"/mode {now} takes what the file says."],
         "gone": ["It isn't defined anywhere any more. This session keeps what it was switched with."],
     }.get(drift, []) if standing.fallback is None else []
+    lines += [model] if model else []
+    if personality:
+        above = "; the mode's role stands above it" if standing.mode is not None else ""
+        lines.append(f"Personality: {one_line(personality, 40)}{above}.")
     lines.append(f"Project: {visible(project) or 'none'}")
     for slug, known in listing.modes.items():
         origin = "" if known.origin == "built-in" else f"  [{'project' if known.origin == 'project' else 'yours'}]"
@@ -259,11 +265,10 @@ def _faulty(listing: Listing) -> list[str]:
     return [f"{len(listing.faults)} fault{'s' if len(listing.faults) > 1 else ''} in mode files; /mode reload shows them"]
 
 
-def mode_info(known: Known, rules: Rules, untrusted: Untrusted | None) -> str:
+def mode_info(known: Known, rules: Rules, untrusted: Untrusted | None, model: str) -> str:
     mode = known.mode
     lines = [f"{mode.name} ({mode.slug})", *_provenance(known), f"Grants: {granted(mode)}."]
-    if mode.model is not None:
-        lines.append(f"Model: {visible(mode.model.model)}")
+    lines += [model] if model else []
     lines += [f"{title}: {shorten(visible(text), 2000)}" for title, text in (
         ("When", mode.when_to_use), ("Role", mode.role_definition), ("Instructions", mode.custom_instructions)) if text]
     lines += [f"Rules: {rule.name} ({rule.scope})" for rule in rules.texts]
@@ -274,6 +279,21 @@ def mode_info(known: Known, rules: Rules, untrusted: Untrusted | None) -> str:
                   f"Its role: {shorten(visible(offered.mode.role_definition), 2000)}",
                   f"/mode trust {mode.slug} vouches for exactly that, and the rules beside it."]
     return "\n".join([*lines, f"Next: /mode {mode.slug}"])
+
+
+def model(choice: ModelChoice | None, settings: Settings) -> str:
+    """The model of a mode, and what becomes of it; "" without one."""
+    if choice is None:
+        return ""
+    name, provider = visible(choice.model), visible(choice.provider)
+    if settings.mode_models != "apply":
+        return f"Model: {name}{f' of {provider}' if provider else ''}; type /model to use it."
+    where = f"where the session is on {provider}" if provider else "of the session's own provider"
+    return f"Model: {name}, {where}."
+
+
+def model_chosen(slug: str, choice: ModelChoice | None, settings: Settings) -> str:
+    return f"{model(choice, settings) or f'{slug} mode names no model; the session keeps its own.'}\nNext: /mode {slug}"
 
 
 def checked(tool: str, standing: Standing, verdict: Verdict) -> str:

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, Final
 
 from .. import entry, transitions
@@ -139,7 +140,8 @@ class TurnContext:
             writer.touch(owned.folder, owned.record.id)
             record = self._as_taken(owned.record)
             mark = secrets.token_hex(3)
-            text = notices.due(desk.judge(record), record, record.conversation, _marks(history), mark, desk.settings())
+            text = notices.due(desk.judge(record), record, record.conversation, _marks(history), mark, desk.settings(),
+                               partial(desk.library.listing, record.project))
             taken = transitions.apply(record, Taken(record.conversation, mark)) if text.is_notice else record
             self._store(arrival, owned, taken)
         return text.text
@@ -177,7 +179,8 @@ class TurnContext:
         desk, text = self._desk, ""
         for record in desk.parting(place):
             mark = secrets.token_hex(3)
-            text = notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings()).text
+            text = notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings(),
+                               partial(desk.library.listing, record.project)).text
             desk.told(record)
         return text
 

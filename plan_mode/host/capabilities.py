@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from .seams import seam
 
+_NO_PERSONALITY: Final = ("", "none", "default", "neutral")
 CODEX_RUNTIME: Final = "codex_app_server"
 
 
@@ -52,6 +53,13 @@ def agent_modes() -> Any:
     """What the configuration holds at ``agent.modes``; None where it holds nothing there, or can't be read."""
     agent = (read_config() or {}).get("agent")
     return agent.get("modes") if isinstance(agent, dict) else None
+
+
+def personality() -> str:
+    """The name of the active /personality; "" without one, or where it can't be read."""
+    display = (read_config() or {}).get("display")
+    name = display.get("personality") if isinstance(display, dict) else None
+    return name if isinstance(name, str) and name.strip().lower() not in _NO_PERSONALITY else ""
 
 
 def bypassing_runtime() -> bool | None:

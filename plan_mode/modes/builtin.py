@@ -64,6 +64,7 @@ ARCHITECT: Final = Mode(
         groups=frozenset({"read", "edit"}),
         edit_rule=EditRule("project", "", "Markdown files", translate(r"\.md$")),
     ),
+    extra_servers=True,
 )
 
 ASK: Final = Mode(
@@ -80,6 +81,7 @@ ASK: Final = Mode(
         "is for the person to choose."
     ),
     grants=Grants(groups=frozenset({"read"})),
+    extra_servers=True,
 )
 
 DEBUG: Final = Mode(

@@ -61,6 +61,8 @@ class Mode:
     custom_instructions: str = ""
     extra_tools: bool = False
     """Whether the operator's ``extra_allowed_tools`` count in this mode."""
+    extra_servers: bool = False
+    """Whether the operator's ``mcp_allowed`` counts in this mode."""
     model: ModelChoice | None = None
     child_mode: str = ""
     """Slug of the mode that sub-agents work in, or ``inherit``; "" says nothing about it."""
@@ -101,6 +103,7 @@ def grants_more(a: Mode, b: Mode) -> bool:
         or (theirs.allow - theirs.deny) - (mine.allow - mine.deny)
         or mine.deny - theirs.deny
         or (b.extra_tools and not a.extra_tools)
+        or (b.extra_servers and not a.extra_servers)
         or _edits_more(mine, theirs)
     )
 
@@ -113,6 +116,7 @@ def definition_digest(mode: Mode) -> str:
     grants, rule = mode.grants, mode.grants.edit_rule
     told = {
         "format": 1, "slug": mode.slug, "persona": _persona(mode), "extra": mode.extra_tools,
+        "servers": mode.extra_servers,
         "groups": sorted(grants.groups & GROUPS), "allow": sorted(grants.allow), "deny": sorted(grants.deny),
         "edit": None if rule is None else _told(rule),
     }

@@ -49,6 +49,7 @@ class Facts:
     targets: tuple[Target, ...] | Unreadable = ()
     plan_root: str = ""
     extra_tools: frozenset[str] = frozenset()
+    """What the operator's own setting for this mode names: tools, or MCP servers as ``mcp:<server>``."""
     inline_shell: bool = True
     """Whether the host may run shell code while it shows a skill; True when it can't be told."""
     option: str = ""
@@ -222,9 +223,15 @@ def _always(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 
 
 def _extra(mode: Mode, name: str, facts: Facts) -> Verdict | None:
-    if mode.extra_tools and name in facts.extra_tools and name not in _OWN_RULES:
-        return Verdict("allow", "extra-tool")
-    return None
+    return Verdict("allow", "extra-tool") if is_extra(mode, name, facts.server, facts.extra_tools) else None
+
+
+def is_extra(mode: Mode, name: str, server: str, extra_tools: frozenset[str]) -> bool:
+    """Whether the operator's setting for this mode names a tool; one with a rule of its own keeps that."""
+    if name in _OWN_RULES:
+        return False
+    return (mode.extra_tools and name in extra_tools) or (
+        mode.extra_servers and bool(server) and bool(_names(name, server) & extra_tools))
 
 
 def _granted(mode: Mode, name: str, facts: Facts) -> Verdict | None:

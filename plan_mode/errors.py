@@ -47,7 +47,7 @@ class YamlError(PlanModeError):
 
 
 class YamlMissing(YamlError):
-    """PyYAML isn't installed, so that no YAML can be read. ``command`` installs it."""
+    """Neither PyYAML nor what may stand in for it is installed, so no YAML can be read. ``command`` installs it."""
 
     def __init__(self, command: str) -> None:
         self.command = command

@@ -8,6 +8,9 @@ from typing import Any, Final
 _PREFIXES: Final = (("mcp__", ("", "mcp_")), ("hermes_", ("",)))
 """How adapters begin a name that the provider wouldn't take as it is, and what that may have been before."""
 
+_RENAMED: Final = {"chat_history_lookup": "session_search", "context_notes": "memory"}
+"""Names that the host's adapter for subscriptions changes as a whole."""
+
 
 def tools_of(request: Mapping[str, Any]) -> tuple[Mapping[str, Any], list[Any]]:
     """The mapping that holds the definitions of a request as ``tools``, and those; an empty list where there are none."""
@@ -35,4 +38,5 @@ def name_of(definition: object) -> str:
 def meant_by(name: str) -> tuple[str, ...]:
     """The names that the host may know a tool by which leaves under this one; the likeliest first."""
     begun = [(prefix, befores) for prefix, befores in _PREFIXES if name.startswith(prefix)]
-    return (name, *(before + name[len(prefix):] for prefix, befores in begun for before in befores))
+    meant = [name, *(before + name[len(prefix):] for prefix, befores in begun for before in befores)]
+    return tuple(_RENAMED.get(each, each) for each in meant)

@@ -1,11 +1,12 @@
-"""YAML 1.2 as mode files use it, with the place of every value. PyYAML does the scanning; what words mean is said here.
+"""YAML 1.2 as mode files use it, with the place of every value. A library does the scanning; what words mean is said here.
 
 - Only the words of the 1.2 core schema mean something: ``Yes``, ``off``, ``2024-01-01``, ``1:30`` and ``1_000`` are text.
 - ``<<`` is a key like any other. Keys are text as written. Unknown tags, keys that stand twice and several documents are
   refused. Size, depth and what aliases add up to are bounded.
 - JSON that isn't YAML (pairs of ``\\uD83D`` escapes, say) is read as JSON.
 
-PyYAML is imported when the first text is read: without it everything else of the plugin works.
+PyYAML is imported when the first text is read, or what newer hosts bring in its place: without either everything else of
+the plugin works.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, Final
 
 from ..errors import YamlError, YamlMissing
@@ -25,7 +27,7 @@ from ..text import one_line
 from .document import Building, Document, Node
 
 MOST_BYTES: Final = 2 * 1024 * 1024
-PROSE: Final = frozenset({"name", "description", "roleDefinition", "whenToUse", "customInstructions"})
+PROSE: Final = frozenset({"name", "description", "roleDefinition", "whenToUse", "customInstructions", "content"})
 """Keys whose text is for readers: repairs leave it alone."""
 
 def read(text: str) -> Document:
@@ -75,7 +77,7 @@ def _place(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, line_start) + 1, offset - line_start + 1
 
 
-# -- PyYAML
+# -- the library
 
 # Halves of characters, and the stand-ins of the table below.
 _BROKEN: Final = re.compile("[\ud800-\udfff\U0010fe00-\U0010fe7f]")
@@ -87,16 +89,28 @@ _STOOD_FOR: Final = {ord(stand_in): chr(code) for code, stand_in in _STANDS_FOR.
 
 
 def _yaml() -> Any:
-    try:
-        import yaml
-    except ImportError as exc:
-        raise YamlMissing(shlex.join([sys.executable or "python3", "-m", "pip", "install", "PyYAML"])) from exc
-    return yaml
+    """PyYAML; without it its descendant ruamel.yaml, where that has the same scanner, which is libyaml's. Raises YamlMissing."""
+    with suppress(ImportError):
+        return import_module("yaml")
+    with suppress(ImportError):
+        descendant = import_module("ruamel.yaml")
+        if hasattr(descendant, "CBaseLoader"):
+            return descendant
+    raise YamlMissing(shlex.join([sys.executable or "python3", "-m", "pip", "install", "PyYAML"]))
 
 
 def _scanner() -> Any:
-    """PyYAML's fast scanner; the slow one where it was built without."""
+    """The library's fast scanner; the slow one where PyYAML was built without."""
     return getattr(_yaml(), "CBaseLoader", None) or _slow_scanner()
+
+
+def _events(text: str) -> Iterator[Any]:
+    scanner = _scanner()(text)
+    try:
+        while scanner.check_event():
+            yield scanner.get_event()
+    finally:
+        scanner.dispose()
 
 
 @functools.cache
@@ -124,11 +138,11 @@ def _slow_scanner() -> Any:
 
 
 def _parsed(text: str) -> Node | None:
-    """The root of the text, None of an empty one. Raises what PyYAML raises, ValueError, and YamlError for what we refuse."""
+    """The root of the text, None of an empty one. Raises what the library does, ValueError, and YamlError for what we refuse."""
     yaml = _yaml()
     odd = _ODD.search(text) is not None
     building = Building()
-    for event in yaml.parse(text.translate(_STANDS_FOR) if odd else text, Loader=_scanner()):
+    for event in _events(text.translate(_STANDS_FOR) if odd else text):
         place = event.start_mark.line + 1, event.start_mark.column + 1
         if isinstance(event, yaml.ScalarEvent):
             words = _whole(event.value.translate(_STOOD_FOR) if odd else event.value, place)

@@ -89,7 +89,7 @@ def test_what_is_no_list_of_functions_is_left_alone(cli: Cli, request_: Any) -> 
 
 @pytest.mark.parametrize(("wire_name", "stays"), [
     ("mcp__read_file", True), ("mcp__terminal", False), ("mcp__files_put", False), ("hermes_web_search", True),
-    ("hermes_terminal", False), ("chat_history_lookup", True), ("mcp__context_notes", True), ("my_tool", False),
+    ("hermes_terminal", False), ("chat_history_lookup", True), ("mcp__context_notes", False), ("my_tool", False),
     ("todo", True), ("process", False), ("nobody_knows", True), ("mcp__", True),
 ])
 def test_names_that_a_provider_wants_otherwise(cli: Cli, owned: None, wire_name: str, stays: bool) -> None:

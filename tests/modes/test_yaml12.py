@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import builtins
 import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+import ruamel.yaml
 import yaml
 
 from plan_mode.errors import YamlError, YamlMissing
@@ -22,10 +22,12 @@ DEVIATIONS = {
 }
 
 
-@pytest.fixture(params=["libyaml", "pure"], autouse=True)
+@pytest.fixture(params=["libyaml", "pure", "ruamel"], autouse=True)
 def scanner(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every test is run with the fast scanner of PyYAML and with the one it has without libyaml."""
-    if request.param == "pure":
+    """Every test is run with the fast scanner of PyYAML, with the one it has without libyaml, and with the descendant's."""
+    if request.param == "ruamel":
+        monkeypatch.setitem(sys.modules, "yaml", None)
+    elif request.param == "pure":
         monkeypatch.delattr(yaml, "CBaseLoader")
     elif not hasattr(yaml, "CBaseLoader"):
         pytest.skip("this PyYAML was built without libyaml")
@@ -259,20 +261,20 @@ def test_repaired_documents_are_bounded_too() -> None:
     refused(text)
 
 
-# -- without PyYAML
+# -- without a library
 
-def test_without_pyyaml(monkeypatch: pytest.MonkeyPatch) -> None:
-    original = builtins.__import__
-
-    def without(name: str, *rest: Any, **more: Any) -> Any:
-        if name == "yaml":
-            raise ModuleNotFoundError(name)
-        return original(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+def test_without_any_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("yaml", "ruamel.yaml"):
+        monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(sys, "executable", "/opt/her mes/python")
     fault = refused("a: b")
     assert isinstance(fault, YamlMissing)
     assert str(fault) == ("mode files can't be read, because PyYAML isn't installed. Install it into Hermes' environment: "
                           "'/opt/her mes/python' -m pip install PyYAML")
     assert list(yaml12.repairs("a: “x”")) == []
+
+
+def test_a_descendant_without_libyaml_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    monkeypatch.delattr(ruamel.yaml, "CBaseLoader")
+    assert isinstance(refused("a: b"), YamlMissing)

@@ -112,7 +112,7 @@ def plan_root(here: Here, remote: bool) -> str:
     """The plan directory of a session that begins to plan here, made; "" where files lie on another machine."""
     if remote:
         return ""
-    root = plans.fix_plan_directory(_cwd(here))
+    root = plans.fix_plan_directory(folder_of(here))
     place = facts.protector_of(os.path.join(root, "plan.md"), home(), os.path.dirname(os.path.dirname(root)))
     if place:
         raise Refusal("protected", f"The plan directory {root} would lie in {place}, which no restricted mode may write.",
@@ -122,10 +122,11 @@ def plan_root(here: Here, remote: bool) -> str:
 
 def project_of(here: Here) -> str:
     """The root of the project that a session of this place is in; "" where no folder can be told."""
-    return project_root(_cwd(here))
+    return project_root(folder_of(here))
 
 
-def _cwd(here: Here) -> str:
+def folder_of(here: Here) -> str:
+    """The working folder of a session of this place; "" where none can be told."""
     return workspace.session_cwd(in_cli=here.place.process is not None)
 
 

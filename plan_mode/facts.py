@@ -10,13 +10,14 @@ from typing import Any, Final
 
 from . import plans
 from .host import registry, skills
+from .modes.builtin import PLAN
 from .modes.model import Mode
-from .policy.catalogue import CATALOGUE, EDITORS, canonical
+from .policy.catalogue import CATALOGUE, EDITORS, WRITERS, canonical
 from .policy.containment import Inside, Outside, absolute, as_path, contain, locate
 from .policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, could_allow
 from .policy.options import option_among
 from .policy.protected import Protected, protected_places, protecting
-from .policy.targets import Unreadable, read_targets
+from .policy.targets import Unreadable, read_targets, rewritten
 
 _PACKAGE: Final = os.path.dirname(os.path.abspath(__file__))
 _CHECKOUT: Final = os.path.dirname(_PACKAGE)
@@ -41,6 +42,25 @@ class Ground:
     project: str = ""
 
 
+def completed(mode: Mode, tool: str, untrusted_arguments: dict[str, Any], folder: Callable[[], str],
+              remote_files: Callable[[], bool]) -> dict[str, Any]:
+    """The arguments of an edit with relative paths made absolute, against the ``folder`` that the host would use.
+
+    They stay as they are in plan mode, whose plans have one place; where files lie on another machine; and where no folder
+    can be told ("").
+    """
+    if canonical(tool) not in WRITERS or not mode.restricted or mode.slug == PLAN.slug or remote_files():
+        return untrusted_arguments
+    base = folder()
+    return rewritten(canonical(tool), untrusted_arguments, lambda path: _below(base, path)) if base else untrusted_arguments
+
+
+def _below(folder: str, untrusted_path: str) -> str:
+    if not untrusted_path or os.path.isabs(untrusted_path) or untrusted_path.startswith("~"):
+        return untrusted_path
+    return os.path.join(folder, untrusted_path.removeprefix("./"))
+
+
 def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
     """The facts of one call, those inside a ``tool_call`` included. Looks at the disk and asks the host."""
     name = canonical(tool)
@@ -49,7 +69,7 @@ def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
     granted = could_allow(ground.mode, name, server)
     foreign = granted and _is_foreign(tool, name)
     return Facts(
-        targets=_targets(ground, name, arguments) if name in EDITORS else (),
+        targets=_targets(ground, name, arguments) if name in WRITERS else (),
         plan_root=ground.plan_root,
         extra_tools=frozenset() if granted and not foreign else ground.extra_tools(),
         option=option_among(name, untrusted_arguments),

@@ -50,6 +50,8 @@ def keep(folder: str, pinned: Pinned) -> str:
     """Store a definition, once; its name. Raises StateError."""
     text, name = _text(pinned), name_of(pinned)
     path = os.path.join(folder, f"{name}.json")
+    if len(text) > MOST_BYTES:
+        raise StateError(path, f"the definition and its rules are larger than {MOST_BYTES} bytes")
     if load(folder, name) is not None:
         return name
     temporary = f"{path}.{secrets.token_hex(4)}.tmp"

@@ -41,7 +41,7 @@ def fix_plan_directory(cwd: str) -> str:
     if not cwd or not os.path.isdir(cwd):
         raise Refusal("no-cwd", "The session's working folder isn't known, so there is no place for plans.",
                       "Set terminal.cwd in config.yaml to an existing folder and start Hermes again.")
-    root = os.path.join(os.path.realpath(cwd), *_FOLDERS)
+    root = plan_directory(cwd)
     usable = as_path(os.path.join(root, "x" * MOST_BYTES_OF_A_NAME))
     if isinstance(usable, Outside):
         raise Refusal("plan-directory", f"No plan could be written below {root!r}, because {usable.reason}.",
@@ -55,6 +55,11 @@ def fix_plan_directory(cwd: str) -> str:
     if fault:
         raise Refusal("plan-directory", f"Plans can't be kept safely: {fault}.", _ELSEWHERE)
     return root
+
+
+def plan_directory(cwd: str) -> str:
+    """Where the plans of a session in that folder belong. Makes nothing."""
+    return os.path.join(os.path.realpath(cwd), *_FOLDERS)
 
 
 def directory_fault(root: str) -> str:

@@ -166,7 +166,7 @@ def _end_lockdown(record: SessionRecord, event: Enter) -> SessionRecord:
 
 def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
     if (record.mode, record.pin) == (event.slug, event.pin):
-        raise Refusal("same-mode", f"This session is already in {event.slug} mode.")
+        raise Refusal("same-mode", f"This session is already in {event.slug} mode.", "Type /mode off to leave it.")
     return replace(
         record, mode=event.slug, previous=record.mode, previous_pin=record.pin, pin=event.pin, activation=event.activation,
         since=event.at, project=event.project, owed=_of_an_approval(record), owner=_owner(record, event.owner),

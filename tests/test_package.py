@@ -61,7 +61,8 @@ def faults(source: str, *, may_import_by_name: bool = False) -> list[str]:
     tree = ast.parse(source)
     found = [name for name in imported(tree)
              if any(name == module or name.startswith(f"{module}.") for module in FORBIDDEN_MODULES | HOST_MODULES)]
-    found += [name for name in imported(tree) if name.partition(".")[0] not in {*sys.stdlib_module_names, "yaml", "plan_mode"}]
+    known = {*sys.stdlib_module_names, "yaml", "ruamel", "plan_mode"}
+    found += [name for name in imported(tree) if name.partition(".")[0] not in known]
     for owner, name in used(tree):
         if name in FORBIDDEN_NAMES and owner not in NOT_THAT_COMPILE:
             found.append(f"{owner}.{name}")

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any, Final
 
-from .. import entry
+from .. import entry, sharing
 from ..controller import Desk, Here
 from ..errors import Refusal
-from ..host import capabilities
+from ..facts import completed
+from ..host import capabilities, workspace
 from ..models import MOST_CHARACTERS, is_name
 from ..modes.builtin import PLAN
 from ..modes.model import ModelChoice
+from ..modes.sources import Scope
 from . import render
 from .answer import answering, split_verb
 from .planmode import PlanModeCommand, leave
 
 USAGE: Final = """\
 /mode                        the mode, where it comes from, and all there are
-/mode <slug>                 switch
+/mode <slug>                 switch; /mode use <slug> where the slug is a word of this list
 /mode off                    leave modes
 /mode info <slug>            what a mode says and grants
 /mode check <tool> [json]    may that call run now? nothing is run
 /mode model <slug> <model> [provider]   let a mode work with that model; clear instead of the model takes it back
 /mode trust <slug>           vouch for what this project says of a mode
+/mode export <slug> [file]   a mode and its rules as the text of one file
+/mode import <file> [global|project] [--force]   the modes of such a file; --force replaces what is there
 /mode reload                 read the mode files again, and show what is wrong with them"""
 
 
 _PROVIDER: Final = ("--provider", "—provider")
 """As /model has it; the second is what phones make of it."""
+
+_FORCE: Final = ("--force", "—force")
 
 
 class ModeCommand:
@@ -40,8 +47,8 @@ class ModeCommand:
         self.handle = answering(self._handle)
         self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
             "": self._show, "off": lambda here, rest: leave(desk, here), "info": self._info, "check": self._check,
-            "trust": self._trust, "model": self._model, "reload": self._reload, PLAN.slug: planmode.turn_on,
-            "help": lambda here, rest: USAGE,
+            "trust": self._trust, "model": self._model, "export": self._export, "import": self._import, "use": self._use,
+            "reload": self._reload, "help": lambda here, rest: USAGE,
         }
 
     def _handle(self, raw_args: str) -> str:
@@ -50,7 +57,13 @@ class ModeCommand:
         act = self._verbs.get(verb)
         if act is not None:
             return act(here, rest)
-        known = entry.switch(self._desk, here, raw_args.split()[0])
+        return self._use(here, raw_args)
+
+    def _use(self, here: Here, named: str) -> str:
+        slug, task = split_verb(named)
+        if slug == PLAN.slug:
+            return self._planmode.turn_on(here, task)
+        known = entry.switch(self._desk, here, named.strip()[:len(slug)])
         return render.switched(known, render.model(self._desk.models.of(known.mode), self._desk.settings()))
 
     def _project(self, here: Here) -> str:
@@ -86,13 +99,17 @@ class ModeCommand:
         standing = self._desk.standing(here.place)
         if standing.mode is None:
             return f"{tool} may run: no mode is active in this session."
+        if type(arguments) is dict:  # as they are completed before the call itself is judged
+            arguments = completed(standing.mode, tool, arguments, lambda: entry.folder_of(here),
+                                  lambda: workspace.works_remotely(self._desk.backend))
         verdict, _ = self._desk.verdict(standing, tool, arguments)
         return render.checked(tool, standing, verdict)
 
     def _trust(self, here: Here, slug: str) -> str:
         entry.refuse_nowhere(here)
+        library, project = self._desk.library, self._project(here)
         try:
-            vouched = self._desk.library.vouch(slug, self._project(here))
+            vouched = library.vouch(slug, project) or library.vouch(slug.lower(), project)
         except OSError as exc:
             raise Refusal("not-stored", f"It can't be remembered ({exc.strerror or exc}).") from exc
         if vouched is None:
@@ -112,5 +129,44 @@ class ModeCommand:
         desk.memory.models.clear()  # this is the latest that anybody chose
         return render.model_chosen(mode.slug, desk.models.of(mode), desk.settings())
 
+    def _export(self, here: Here, rest: str) -> str:
+        slug, _, named = rest.partition(" ")
+        found = sharing.export(self._desk, slug, self._project(here))
+        if not named.strip():
+            return render.exported(found)
+        entry.refuse_nowhere(here)
+        path = _path(here, named)
+        sharing.write_new(path, found.text)
+        return render.exported_to(found, path)
+
+    def _import(self, here: Here, rest: str) -> str:
+        entry.refuse_nowhere(here)
+        named, scope, force = _import_options(rest)
+        return sharing.bring_in(_path(here, named), scope, self._project(here), force=force)
+
     def _reload(self, here: Here, rest: str) -> str:
         return render.reloaded(self._desk.library.listing(self._project(here)))
+
+
+def _path(here: Here, named: str) -> str:
+    """The file that a person names; nothing splits its name, so that it may hold blanks."""
+    named = named.strip().strip("'\"")
+    if not named:
+        raise Refusal("no-file", "Name a file.", "As in /mode import modes.yaml")
+    path = os.path.join(entry.folder_of(here), os.path.expanduser(named))
+    if not os.path.isabs(path):
+        raise Refusal("no-cwd", "The session's working folder isn't known, so it can't be told which file that is.",
+                      "Name it by its whole path.")
+    return path
+
+
+def _import_options(rest: str) -> tuple[str, Scope, bool]:
+    """The file, where its modes go, and whether they may replace others: ``<file> [global|project] [--force]``."""
+    named, scope, force = rest.strip(), sharing.SCOPES["global"], False
+    while True:
+        before, _, last = named.rpartition(" ")
+        word = last.lower()
+        if not before or word not in (*sharing.SCOPES, *_FORCE):
+            return named, scope, force
+        scope, force = sharing.SCOPES.get(word, scope), force or word in _FORCE
+        named = before.rstrip()

@@ -8,16 +8,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from ..errors import Refusal
 from ..host import edits
 from ..host.seams import seam
 from ..library import Drift
 from ..modes.builtin import PLAN
-from ..modes.model import Mode, ModelChoice
+from ..modes.exchange import granted
+from ..modes.model import ModelChoice
 from ..modes.registry import Known, Listing, Untrusted
 from ..modes.rules import Rules
 from ..plans import PlanText
 from ..policy.decide import Verdict
 from ..settings import Settings
+from ..sharing import Exported
 from ..standing import Standing
 from ..state.identity import NoSession
 from ..state.record import Damaged, SessionRecord
@@ -219,16 +222,6 @@ def _provenance(known: Known) -> list[str]:
     return [f"Defined in {visible(known.file)} ({whose})."]
 
 
-def granted(mode: Mode) -> str:
-    """What a mode grants, in the words of a mode file."""
-    grants, rule = mode.grants, mode.grants.edit_rule
-    limit = "" if rule is None else f" ({rule.description})" if rule.pattern is None else f" ({rule.pattern.source})"
-    parts = [f"edit{limit}" if group == "edit" else group for group in sorted(grants.groups)]
-    parts += sorted(grants.allow) if mode.source != "built-in" or mode.slug != PLAN.slug else ["reading"]
-    parts += [f"not {name}" for name in sorted(grants.deny)]
-    return ", ".join(map(visible, parts)) or "nothing but asking, the todo list and finding tools"
-
-
 def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refusal: NoSession | None, model: str,
           personality: str) -> str:
     now = "none" if standing.mode is None else standing.mode.slug
@@ -297,15 +290,27 @@ def model_chosen(slug: str, choice: ModelChoice | None, settings: Settings) -> s
 
 
 def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
-    slug = standing.mode.slug if standing.mode is not None else ""
-    if verdict.allowed:
-        return f"{visible(tool)} may run in {slug} mode [{verdict.rule}]. Nothing was run."
-    return f"{visible(tool)} may not run in {slug} mode [{verdict.rule}]: {visible(verdict.reason)}. {verdict.hint}".strip()
+    return verdict.told(tool, standing.mode.slug if standing.mode is not None else "")
 
 
 def trusted(known: Known) -> str:
     return (f"What {visible(known.file)} says of {known.mode.slug} now is trusted, with its rules; another text would not be.\n"
             f"Next: /mode {known.mode.slug}")
+
+
+def exported(found: Exported) -> str:
+    """The text itself, in which what else there is to say is a comment: the whole reply can be saved."""
+    if len(found.text) > MOST_SHOWN:
+        raise Refusal("too-long", f"{found.slug} and its rules are {len(found.text)} characters, which is too long for a reply.",
+                      f"Name a file: /mode export {found.slug} {found.slug}.yaml")
+    notes = "".join(f"# Note: {one_line(note, 300)}\n" for note in found.notes)
+    return f"{found.text}{notes}# Next: save this as a file; /mode import <file> reads it"
+
+
+def exported_to(found: Exported, path: str) -> str:
+    notes = [f"Note: {one_line(note, 300)}" for note in found.notes]
+    return "\n".join([f"{found.slug} and its rules are in {visible(path)}.", *notes,
+                      "Next: /mode import and that file, on another machine"])
 
 
 def reloaded(listing: Listing) -> str:

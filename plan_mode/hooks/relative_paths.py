@@ -6,14 +6,12 @@ In plan mode they stay as they are, and are refused: its plans have one place. W
 from __future__ import annotations
 
 import logging
-import os
 from typing import Any, Final
 
 from ..controller import Desk
+from ..facts import completed
 from ..host import workspace
-from ..modes.builtin import PLAN
-from ..policy.catalogue import EDITORS, canonical
-from ..policy.targets import rewritten
+from ..policy.catalogue import WRITERS, canonical
 
 log: Final = logging.getLogger(__name__)
 
@@ -27,20 +25,15 @@ class RelativePaths:
     def tool_request(self, tool_name: Any = "", args: Any = None, session_id: Any = "", task_id: Any = "", **_: Any) -> Any:
         """The call's arguments with absolute paths, or None where nothing is to be changed. Never raises."""
         try:
-            if canonical(str(tool_name)) not in EDITORS or type(args) is not dict:
+            if canonical(str(tool_name)) not in WRITERS or type(args) is not dict:
                 return None
             mode = self._desk.standing(self._desk.place(session_id)).mode
-            if mode is None or not mode.restricted or mode.slug == PLAN.slug or workspace.works_remotely(self._desk.backend):
+            if mode is None:
                 return None
-            folder = workspace.task_folder(task_id if isinstance(task_id, str) and task_id else "default")
-            changed = rewritten(canonical(str(tool_name)), args, lambda path: _absolute(folder, path)) if folder else args
+            task = task_id if isinstance(task_id, str) and task_id else "default"
+            changed = completed(mode, str(tool_name), args, lambda: workspace.task_folder(task),
+                                lambda: workspace.works_remotely(self._desk.backend))
         except Exception:
             log.exception("plan-mode: a relative path couldn't be completed")
             return None
         return {"args": changed} if changed != args else None
-
-
-def _absolute(folder: str, untrusted_path: str) -> str:
-    if not untrusted_path or os.path.isabs(untrusted_path) or untrusted_path.startswith("~"):
-        return untrusted_path
-    return os.path.join(folder, untrusted_path.removeprefix("./"))

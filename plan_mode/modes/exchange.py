@@ -1,10 +1,40 @@
-"""A mode as plain data again, in the words of a mode file: what is exported is what is read."""
+"""A mode in the words of a mode file again: what is exported is what is read."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+from ..errors import Refusal, YamlError, YamlMissing
+from ..text import visible
+from . import rulesfiles, yaml12
+from .builtin import PLAN
 from .model import EditRule, Mode
+from .rules import Rule
+from .yamlwriter import written
+
+
+def exported(mode: Mode, rules: Iterable[Rule] = ()) -> str:
+    """The text of a file that holds one mode and its rules, as an import and Roo Code read it.
+
+    Raises Refusal for what no file can say: a rule for plan files, text that would be too long or can't be written.
+    """
+    rule = mode.grants.edit_rule
+    if rule is not None and rule.root == "plans":
+        raise Refusal("not-exportable", f"{mode.name} mode can't be exported: no file can say that it writes plans only.",
+                      "It is there wherever plan-mode is.")
+    carried = rulesfiles.to_data(mode.slug, rules)
+    data = {"customModes": [{**to_data(mode), **({"rulesFiles": carried} if carried else {})}]}
+    text = written(data)
+    try:
+        reads_back = yaml12.read(text).data == data
+    except YamlMissing:
+        return text
+    except YamlError as exc:
+        raise Refusal("not-exportable",
+                      f"{mode.slug} can't be exported, because its file couldn't be read: {exc.reason}.") from exc
+    assert reads_back, f"the export of {mode.slug} says something else"
+    return text
 
 
 def to_data(mode: Mode) -> dict[str, Any]:
@@ -24,6 +54,16 @@ def to_data(mode: Mode) -> dict[str, Any]:
     }
     needed = ("slug", "name", "roleDefinition", "groups")
     return {key: value for key, value in given.items() if value or key in needed}
+
+
+def granted(mode: Mode) -> str:
+    """What a mode grants, in the words of a mode file."""
+    grants, rule = mode.grants, mode.grants.edit_rule
+    limit = "" if rule is None else f" ({rule.description})" if rule.pattern is None else f" ({rule.pattern.source})"
+    parts = [f"edit{limit}" if group == "edit" else group for group in sorted(grants.groups)]
+    parts += sorted(grants.allow) if mode.source != "built-in" or mode.slug != PLAN.slug else ["reading"]
+    parts += [f"not {name}" for name in sorted(grants.deny)]
+    return ", ".join(map(visible, parts)) or "nothing but asking, the todo list and finding tools"
 
 
 def _group(name: str, rule: EditRule | None) -> Any:

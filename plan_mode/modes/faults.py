@@ -34,8 +34,13 @@ class Fault:
         where = ":".join([one_line(self.file, 200), *(str(number) for number in (self.line, self.column) if number)])
         about = [f"mode {one_line(self.mode, 60)}"] if self.mode else []
         about += [one_line(self.field, 80)] if self.field else []
+        return ": ".join([where, *about, self.explained])
+
+    @property
+    def explained(self) -> str:
+        """What is wrong, what was found instead, and what to do: all but the place."""
         found = f"; it is {self.found}" if self.found else ""
-        return f"{': '.join([where, *about, self.message])}{found}.{' ' if self.hint else ''}{self.hint}"
+        return f"{self.message}{found}.{' ' if self.hint else ''}{self.hint}"
 
 
 @dataclass(slots=True)
@@ -45,6 +50,10 @@ class Reading:
     file: str
     origin: str
     at: Callable[[Path], Place]
+    rules: Callable[[Spot, Any], Any] | None = None
+    """What checks the rules that a mode carries with it; None where they don't count."""
+    carried: dict[str, Any] = field(default_factory=dict)
+    """Slug -> its rules, as they were checked."""
     faults: list[Fault] = field(default_factory=list)
     warnings: list[Fault] = field(default_factory=list)
     patience: int = 32_768

@@ -15,6 +15,10 @@ GROUPS: Final = frozenset({
 """Every group that grants tools (``policy.catalogue`` says which)."""
 
 
+WORDS: Final = frozenset({"off", "info", "check", "model", "trust", "export", "import", "use", "reload", "help"})
+"""What ``/mode`` takes for words of its own: a mode of such a slug is chosen by ``/mode use``."""
+
+
 @dataclass(frozen=True, slots=True)
 class EditRule:
     """Which files the ``edit`` tools may write.

@@ -7,7 +7,6 @@ said that it may.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
@@ -20,8 +19,8 @@ from .faults import Fault
 from .model import Mode, definition_digest, widens
 from .rules import Rules, read_rules
 from .schema import ModeFile
-from .sources import MOST_BYTES, Source, read_source, sources_of
-from .trust import is_trusted, trust
+from .sources import MOST_BYTES, Source, read_text, sources_of
+from .trust import Trusted, trust, trusted
 
 Origin = Literal["built-in", "home", "project"]
 
@@ -75,6 +74,7 @@ class Registry:
         self._home, self._trusted_file, self._config_modes = home, trusted_file, config_modes
         self._files: dict[str, tuple[tuple[int, ...], ModeFile]] = {}
         self._good: dict[str, Mapping[str, Mode]] = {}
+        self._config: tuple[Any, ModeFile] = (None, ModeFile())
 
     def listing(self, project: str) -> Listing:
         """The modes of a session in ``project``. Files are looked at each time, and read when they are others than before."""
@@ -82,20 +82,22 @@ class Registry:
         untrusted: dict[str, Untrusted] = {}
         faults: list[Fault] = []
         warnings: list[Fault] = []
+        vouched = trusted(self._trusted_file())
         for origin, path, file in self._files_of(project):
             faults += file.faults
             warnings += file.warnings
             for mode in self._usable(path, file, faults):
-                self._place(modes, untrusted, Known(mode, origin, path, origin != "project"), project)
+                self._place(modes, untrusted, Known(mode, origin, path, origin != "project"), project, vouched)
         return Listing(MappingProxyType(modes), MappingProxyType(untrusted), tuple(faults), tuple(warnings))
 
     def vouch(self, slug: str, project: str) -> Known | None:
         """Trust what a project says of that mode now, its rules included; None where nothing waits for it. Raises OSError."""
-        waiting = self.listing(project).untrusted.get(slug)
-        if waiting is None:
+        offered = [Known(mode, origin, path, False) for origin, path, file in self._files_of(project) if origin == "project"
+                   for mode in self._usable(path, file, []) if mode.slug == slug]
+        if not offered or self._is_vouched(offered[-1].mode, project, trusted(self._trusted_file())):
             return None
-        trust(self._trusted_file(), digest_of(waiting.offered.mode, self.rules(slug, project)))
-        return waiting.offered
+        trust(self._trusted_file(), slug, digest_of(offered[-1].mode, self.rules(slug, project)))
+        return offered[-1]
 
     def rules(self, slug: str, project: str) -> Rules:
         """The rules of a mode, as they are now."""
@@ -105,7 +107,9 @@ class Registry:
         """(origin, path, content) of everything that defines modes, the weakest first."""
         config = self._config_modes()
         if config is not None:
-            yield "home", CONFIG, schema.modes_of(config, file=CONFIG, origin=CONFIG)
+            if self._config[0] is not config:
+                self._config = (config, schema.modes_of(config, file=CONFIG, origin=CONFIG))
+            yield "home", CONFIG, self._config[1]
         for source in sources_of(self._home(), project):
             yield source.scope, source.path, self._read(source)
 
@@ -113,7 +117,7 @@ class Registry:
         known = self._files.get(source.path)
         if known is not None and known[0] == source.seen:
             return known[1]
-        file = _read_file(source)
+        file = read_mode_file(source.path)
         self._files[source.path] = (source.seen, file)
         return file
 
@@ -129,13 +133,14 @@ class Registry:
         self._good[path] = {**current, **kept}
         return list(self._good[path].values())
 
-    def _place(self, modes: dict[str, Known], untrusted: dict[str, Untrusted], offered: Known, project: str) -> None:
+    def _place(self, modes: dict[str, Known], untrusted: dict[str, Untrusted], offered: Known, project: str,
+               vouched: Trusted) -> None:
         """Let a definition take the place of the one before, if it may."""
         slug = offered.mode.slug
         before = modes.get(slug)
         untrusted.pop(slug, None)
         if offered.origin == "project":
-            if self._is_vouched(offered.mode, project):
+            if self._is_vouched(offered.mode, project, vouched):
                 offered = replace(offered, vouched=True)
             else:
                 bare = replace(offered, mode=replace(offered.mode, model=None, child_mode=""))
@@ -145,16 +150,17 @@ class Registry:
                 offered = bare
         modes[slug] = offered
 
-    def _is_vouched(self, mode: Mode, project: str) -> bool:
-        file = self._trusted_file()
-        return os.path.exists(file) and is_trusted(file, digest_of(mode, self.rules(mode.slug, project)))
+    def _is_vouched(self, mode: Mode, project: str, vouched: Trusted) -> bool:
+        digests = vouched.get(mode.slug, frozenset())
+        return bool(digests) and digest_of(mode, self.rules(mode.slug, project)) in digests
 
 
-def _read_file(source: Source) -> ModeFile:
+def read_mode_file(path: str) -> ModeFile:
+    """What a mode file has come to, as it is now. Never raises."""
     try:
-        text = read_source(source)
+        text = read_text(path)
     except OSError as exc:
-        return ModeFile(faults=(Fault(source.path, f"it can't be read ({exc.strerror or exc})"),))
+        return ModeFile(faults=(Fault(path, f"it can't be read ({exc.strerror or exc})"),))
     if len(text) > MOST_BYTES:
-        return ModeFile(faults=(Fault(source.path, f"it is larger than {MOST_BYTES} bytes", hint="Make several files of it."),))
-    return schema.read_modes(text, file=source.path, origin=source.path)
+        return ModeFile(faults=(Fault(path, f"it is larger than {MOST_BYTES} bytes", hint="Make several files of it."),))
+    return schema.read_modes(text, file=path, origin=path)

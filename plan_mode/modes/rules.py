@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ..text import visible
 from .sources import Scope, is_home_of
 
 MOST_FILES: Final = 200
@@ -35,6 +37,29 @@ class Rules:
 
     texts: tuple[Rule, ...] = ()
     faults: tuple[str, ...] = ()
+
+
+_MOST_BYTES_OF_A_NAME: Final = 255
+_NEVER_NAMES: Final = tuple((re.compile(pattern), reason) for pattern, reason in (
+    (r"\Z", "it names no file"),
+    (r"/|[A-Za-z]:", "it is absolute"),
+    (r".*\\", "a backslash stands in it"),
+    (r"(?:.*/)?\.\.(?:/|\Z)", "it leads out of the folder of rules"),
+    (r"(?:.*/)?\.", "what begins with a dot is left out"),
+))
+
+
+def name_fault(untrusted_name: str) -> str:
+    """Why no file of rules can have that path below its folder, with ``/``; "" where one can. Completes "because ..."."""
+    if visible(untrusted_name) != untrusted_name or any(sign in untrusted_name for sign in "\n\t"):
+        return "a control character stands in it"
+    for pattern, reason in _NEVER_NAMES:
+        if pattern.match(untrusted_name):
+            return reason
+    if untrusted_name.lower().endswith(_LEFT_OUT):
+        return "what ends like this is left out, as other programs leave it behind"
+    longest = max(len(name.encode()) for name in untrusted_name.split("/"))
+    return "a name in it is too long" if longest > _MOST_BYTES_OF_A_NAME else ""
 
 
 def folders_of(slug: str, trusted_home: str, project: str) -> tuple[tuple[str, Scope], ...]:

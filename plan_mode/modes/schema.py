@@ -10,7 +10,7 @@ import difflib
 import functools
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from ..errors import PatternError, YamlError
@@ -18,7 +18,7 @@ from . import yaml12
 from .document import Document, Path
 from .faults import Fault, Place, Reading, Spot, name_of, shown
 from .jsregex import Pattern, translate
-from .model import GROUPS, EditRule, Grants, Mode, ModelChoice
+from .model import GROUPS, WORDS, EditRule, Grants, Mode, ModelChoice
 
 RESERVED: Final = "plan"
 
@@ -30,48 +30,56 @@ class ModeFile:
     modes: tuple[Mode, ...] = ()
     faults: tuple[Fault, ...] = ()
     warnings: tuple[Fault, ...] = ()
+    rules: Mapping[str, Any] = field(default_factory=dict)
+    """Slug -> the rules that a usable mode carries with it, where they were asked for."""
 
 
-def read_modes(text: str, *, file: str, origin: str) -> ModeFile:
+_Rules = Callable[[Spot, Any], Any] | None
+
+
+def read_modes(text: str, *, file: str, origin: str, rules: _Rules = None) -> ModeFile:
     """The modes in the text of a mode file. ``file`` is named by faults, ``origin`` becomes the modes' source.
 
-    Where the text as it is has faults and typographic characters outside of prose replaced by ASCII leaves fewer, that counts.
+    ``rules`` checks what stands at ``rulesFiles``, a key that counts at import only. Where the text as it is has faults and
+    typographic characters outside of prose replaced by ASCII leaves fewer, that counts.
     """
     try:
         document = yaml12.read(text)
     except YamlError as exc:
         return ModeFile(faults=(Fault(file, exc.reason, exc.line, exc.column, hint=exc.hint),))
-    best = _of_document(document, file, origin)
+    best = _of_document(document, file, origin, rules)
     if best.faults and not document.repaired:
         for repaired in yaml12.repairs(text):
-            other = _of_document(repaired, file, origin)
+            other = _of_document(repaired, file, origin, rules)
             if len(other.faults) < len(best.faults):
                 best = other
     return best
 
 
-def modes_of(data: Any, *, file: str, origin: str, at: Callable[[Path], Place] = lambda path: (0, 0)) -> ModeFile:
+def modes_of(data: Any, *, file: str, origin: str, at: Callable[[Path], Place] = lambda path: (0, 0),
+             rules: _Rules = None) -> ModeFile:
     """The modes in plain data: ``{customModes: ...}``, a list of modes, a mapping of slugs to modes, or one mode.
 
     ``at`` tells line and column of the value at a path. Nothing else of ``data`` is trusted to be what YAML makes.
     """
-    reading = Reading(file, origin, at)
+    reading = Reading(file, origin, at, rules)
     found = [(path, *_mode(reading, path, value, slug)) for path, value, slug in _entries(reading, data)]
     twice = _without_twins(reading, [(path, slug) for path, slug, _ in found])
     return ModeFile(
         tuple(mode for _, _, mode in found if mode is not None and mode.slug not in twice),
         tuple(sorted(reading.faults, key=_in_order)),
         tuple(sorted(reading.warnings, key=_in_order)),
+        reading.carried,
     )
 
 
-def _of_document(document: Document, file: str, origin: str) -> ModeFile:
-    modes = modes_of(document.data, file=file, origin=origin, at=document.at)
+def _of_document(document: Document, file: str, origin: str, rules: _Rules) -> ModeFile:
+    modes = modes_of(document.data, file=file, origin=origin, at=document.at, rules=rules)
     if not document.repaired:
         return modes
     note = Fault(file, "it could be read only with typographic spaces, dashes or quotes outside of prose replaced by ASCII",
                  hint="Replace them in the file.")
-    return ModeFile(modes.modes, modes.faults, (note, *modes.warnings))
+    return replace(modes, warnings=(note, *modes.warnings))
 
 
 def _in_order(fault: Fault) -> Place:
@@ -159,13 +167,16 @@ def _mode(reading: Reading, path: Path, value: Any, by_key: str | None) -> tuple
         (spot / "slug").fault(f"the slug must be the key that the mode stands under, {shown(by_key)}", shown(slug),
                               "Remove the slug, or correct one of the two.")
     given = _renamed(spot, value if by_key is None else {"slug": by_key, **value})
-    found = {key: rule.check(spot / given[key][0], given[key][1]) for key, rule in FIELDS.items() if key in given}
-    for key, rule in FIELDS.items():
+    fields = FIELDS if spot.reading.rules is None else {**FIELDS, _RULES: _Field(spot.reading.rules)}
+    found = {key: rule.check(spot / given[key][0], given[key][1]) for key, rule in fields.items() if key in given}
+    for key, rule in fields.items():
         if rule.required and key not in given:
             spot.fault(f"{key} is missing", hint=rule.hint)
-    _tell_unknown(spot, given, tuple(FIELDS), limits=("tools",))
+    _tell_unknown(spot, given, tuple(fields), limits=("tools",))
     if len(reading.faults) > faults:
         return spot.mode if spot.mode == slug else "", None
+    if _RULES in found:
+        reading.carried[spot.mode] = found[_RULES]
     return spot.mode, _made(spot, found)
 
 
@@ -218,6 +229,8 @@ def _words(spot: Spot, value: Any) -> Any:
 def _slug(spot: Spot, value: Any) -> Any:
     if not isinstance(value, str) or not _SLUG.match(value):
         spot.fault("this must be a text of letters a-z, digits and dashes", shown(value))
+    elif value.lower() in WORDS:
+        spot.warn(f"/mode takes {value} for a word of its own", hint=f"Switch with /mode use {value}, or choose another slug.")
     return value
 
 
@@ -351,8 +364,9 @@ def _pattern(spot: Spot, source: Any) -> Pattern | None:
 
 # -- keys that nobody knows
 
+_RULES: Final = "rulesFiles"
 _SPECIAL: Final = {
-    "rulesFiles": "Rules are taken over by /mode import; beside a mode file they stand in the folder rules-<slug>.",
+    _RULES: "Rules are taken over by /mode import; beside a mode file they stand in the folder rules-<slug>.",
     "allowedMcpServers": "Deny servers and tools with tools: {deny: ['mcp:<server>']}.",
 }
 

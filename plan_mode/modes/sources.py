@@ -50,16 +50,18 @@ def is_home_of(trusted_home: str, project: str) -> bool:
     return os.path.realpath(os.path.join(project, ".hermes")) == os.path.realpath(trusted_home)
 
 
-def read_source(source: Source) -> str:
-    """The text of a mode file, at most 2 MiB and one character; never of anything but a plain file.
+def read_text(path: str) -> str:
+    """The text of a mode file, as ``read_bytes`` reads it; what isn't UTF-8 becomes U+FFFD, which is found where it matters."""
+    return read_bytes(path).decode("utf-8", "replace")
 
-    Raises OSError. Bytes that aren't UTF-8 become U+FFFD, which the reader then finds where it matters.
-    """
-    descriptor = os.open(source.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+
+def read_bytes(path: str) -> bytes:
+    """The bytes of a mode file, at most 2 MiB and one; never of anything but a plain file. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(descriptor, "rb") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError("it isn't a plain file")
-        return file.read(MOST_BYTES + 1).decode("utf-8", "replace")
+        return file.read(MOST_BYTES + 1)
 
 
 def _in_folder(folder: str, scope: Scope) -> Iterator[Source]:

@@ -3,7 +3,7 @@
 - Only the words of the 1.2 core schema mean something: ``Yes``, ``off``, ``2024-01-01``, ``1:30`` and ``1_000`` are text.
 - ``<<`` is a key like any other. Keys are text as written. Unknown tags, keys that stand twice and several documents are
   refused. Size, depth and what aliases add up to are bounded.
-- JSON that isn't YAML (pairs of ``\\uD83D`` escapes, say) is read as JSON.
+- JSON that isn't YAML (pairs of ``\\uD83D`` escapes, say) is read as JSON, and so is any JSON where no library is.
 
 PyYAML is imported when the first text is read, or what newer hosts bring in its place: without either everything else of
 the plugin works.
@@ -19,7 +19,6 @@ import sys
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import suppress
-from importlib import import_module
 from typing import Any, Final
 
 from ..errors import YamlError, YamlMissing
@@ -35,10 +34,15 @@ def read(text: str) -> Document:
 
     Raises YamlError, which is about the text as it is.
     """
-    text, yaml = _bounded(text), _yaml()
+    text = _bounded(text)
     try:
         return _document(_parsed(text))
-    except (yaml.YAMLError, ValueError) as exc:
+    except YamlMissing:
+        alike = _as_json(text)
+        if alike is None:
+            raise
+        return _document(alike)
+    except (_yaml().YAMLError, ValueError) as exc:
         alike = _as_json(text)
         document = next(_repaired(text), None) if alike is None else _document(alike)
         if document is None:
@@ -91,11 +95,12 @@ _STOOD_FOR: Final = {ord(stand_in): chr(code) for code, stand_in in _STANDS_FOR.
 def _yaml() -> Any:
     """PyYAML; without it its descendant ruamel.yaml, where that has the same scanner, which is libyaml's. Raises YamlMissing."""
     with suppress(ImportError):
-        return import_module("yaml")
+        import yaml
+        return yaml
     with suppress(ImportError):
-        descendant = import_module("ruamel.yaml")
-        if hasattr(descendant, "CBaseLoader"):
-            return descendant
+        import ruamel.yaml
+        if hasattr(ruamel.yaml, "CBaseLoader"):
+            return ruamel.yaml
     raise YamlMissing(shlex.join([sys.executable or "python3", "-m", "pip", "install", "PyYAML"]))
 
 

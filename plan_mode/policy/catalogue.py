@@ -92,6 +92,9 @@ ALIASES: Final = MappingProxyType({
 
 EDITORS: Final = frozenset(name for name, tool in CATALOGUE.items() if tool.group == "edit")
 
+WRITERS: Final = frozenset(name for name, tool in CATALOGUE.items() if tool.writes)
+"""Those, and tools that may be told beside their own work where to write a file."""
+
 
 def canonical(name: str) -> str:
     """The catalogue's name of a tool that the host calls ``name``."""

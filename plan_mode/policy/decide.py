@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from ..errors import FileRestrictionError
 from ..modes.model import Mode
+from ..text import visible
 from .catalogue import ALWAYS, CATALOGUE, EDITORS, canonical
 from .containment import Inside, Outside
 from .options import PASSED_ON
@@ -85,6 +86,13 @@ class Verdict:
     def allowed(self) -> bool:
         return self.effect == "allow"
 
+    def told(self, tool: str, slug: str) -> str:
+        """The same in words, for a person who asks about a call and makes none."""
+        if self.allowed:
+            return f"{visible(tool)} may run in {slug} mode [{self.rule}]. Nothing was run."
+        may = "runs only if a person says yes" if self.effect == "ask" else "may not run"
+        return f"{visible(tool)} {may} in {slug} mode [{self.rule}]: {visible(self.reason)}. {self.hint}".strip()
+
 
 def decide(mode: Mode, tool: str, facts: Facts) -> Verdict:
     """Judge one call. Total: every input gets a verdict, and what no rule knows is denied in a restricted mode."""
@@ -149,13 +157,22 @@ def _edit(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     if isinstance(facts.targets, Unreadable) or not facts.targets:
         why = facts.targets.reason if isinstance(facts.targets, Unreadable) else "it names none"
         return Verdict("deny", "unreadable-targets", f"the files it would write can't be told, because {why}", hint)
-    for target in facts.targets:
+    refused = _misplaced(mode, name, facts)
+    if refused is not None:
+        return refused
+    return None if rule is None else Verdict("allow", "plan-file" if rule.root == "plans" else "edit-rule")
+
+
+def _misplaced(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    """What speaks against the first file that may not be written."""
+    hint = _edit_hint(mode, facts)
+    for target in facts.targets if isinstance(facts.targets, tuple) else ():
         if isinstance(target.judged, Outside):
             return Verdict("deny", target.judged.rule, target.judged.reason, hint)
         limited = _limit(mode, name, target, target.judged, facts)
         if limited is not None:
             return limited
-    return None if rule is None else Verdict("allow", "plan-file" if rule.root == "plans" else "edit-rule")
+    return None
 
 
 def _limit(mode: Mode, name: str, target: Target, judged: Inside, facts: Facts) -> Verdict | None:
@@ -223,7 +240,9 @@ def _always(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 
 
 def _extra(mode: Mode, name: str, facts: Facts) -> Verdict | None:
-    return Verdict("allow", "extra-tool") if is_extra(mode, name, facts.server, facts.extra_tools) else None
+    if not is_extra(mode, name, facts.server, facts.extra_tools):
+        return None
+    return _misplaced(mode, name, facts) or Verdict("allow", "extra-tool")
 
 
 def is_extra(mode: Mode, name: str, server: str, extra_tools: frozenset[str]) -> bool:
@@ -237,7 +256,7 @@ def is_extra(mode: Mode, name: str, server: str, extra_tools: frozenset[str]) ->
 def _granted(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     if facts.foreign or not could_allow(mode, name, facts.server):
         return None
-    return Verdict("allow", "granted")
+    return _misplaced(mode, name, facts) or Verdict("allow", "granted")
 
 
 def _not_granted(mode: Mode, name: str, facts: Facts) -> Verdict:

@@ -10,8 +10,15 @@ from typing import Final
 MOST_TARGETS: Final = 64
 
 # The host's own header, with its leniency (blanks after *** are optional) and without its backtracking. It reads
-# whole lines; so do we, over the whole text: what stands outside Begin/End markers is counted too.
-_HEADER: Final = re.compile(r"^\*\*\*[^\S\n]*+(Update|Add|Delete|Move)[^\S\n]++File:(.*)$", re.MULTILINE)
+# whole lines; so do we, over the whole text: what stands outside Begin/End markers is counted too. So is the "Move to" of
+# other programs' patches, though this host passes it over: whoever writes it means that file.
+_HEADER: Final = re.compile(
+    r"^\*\*\*[^\S\n]*+(?:(Update|Add|Delete|Move)[^\S\n]++File|Move[^\S\n]++to):(.*)$", re.MULTILINE)
+
+
+_SPEAKER: Final = "text_to_speech"
+_SPOKEN: Final = "output_path"
+"""Without it the host chooses a place of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,29 +33,35 @@ def read_targets(tool: str, untrusted_arguments: Mapping[str, object]) -> tuple[
 
     Source of the rule: the host takes ``path`` in replace mode (the default) and the V4A headers in patch mode.
     Values are handed on as they are; containment judges them, their type included.
-    Does not: look at the disk, or at tools other than these two.
+    Does not: look at the disk, or at tools other than the catalogue's writers.
     """
     if tool == "write_file":
-        return (untrusted_arguments.get("path"),)
+        return _one_path(untrusted_arguments)
+    if tool == _SPEAKER:
+        path = untrusted_arguments.get(_SPOKEN)
+        return () if path in (None, "") else (path,)
     if tool != "patch":
         return Unreadable(f"it isn't known where {tool} writes")
     mode = untrusted_arguments.get("mode", "replace")
     if type(mode) is not str or mode not in ("replace", "patch"):
         return Unreadable("its mode is neither 'replace' nor 'patch'")
     if mode == "replace":
-        return (untrusted_arguments.get("path"),)
+        return _one_path(untrusted_arguments)
     return _headers(untrusted_arguments.get("patch"))
 
 
 def rewritten(tool: str, untrusted_arguments: Mapping[str, object], change: Callable[[str], str]) -> dict[str, object]:
     """The arguments with every file that ``read_targets`` finds in them changed; what can't be read is left as it is."""
     arguments = dict(untrusted_arguments)
-    patch, path = arguments.get("patch"), arguments.get("path")
+    patch = arguments.get("patch")
     if tool == "patch" and arguments.get("mode") == "patch":
         if type(patch) is str:
             arguments["patch"] = _HEADER.sub(lambda header: _changed(header, change), patch)
-    elif type(path) is str:
-        arguments["path"] = change(path)
+        return arguments
+    for name in (_SPOKEN,) if tool == _SPEAKER else ("path", "file_path"):
+        path = arguments.get(name)
+        if type(path) is str:
+            arguments[name] = change(path)
     return arguments
 
 
@@ -61,6 +74,14 @@ def _changed(header: re.Match[str], change: Callable[[str], str]) -> str:
     else:
         new = change(named) if named else named
     return f"{line[:len(line) - len(rest)]} {new}"
+
+
+def _one_path(untrusted_arguments: Mapping[str, object]) -> tuple[object, ...] | Unreadable:
+    """The host takes ``path``; what other programs call ``file_path`` must not say something else."""
+    path, other = untrusted_arguments.get("path"), untrusted_arguments.get("file_path")
+    if type(path) is str and other is not None and (type(other) is not str or other != path):
+        return Unreadable("path and file_path name different files")
+    return (path,)
 
 
 def _headers(untrusted_patch: object) -> tuple[str, ...] | Unreadable:

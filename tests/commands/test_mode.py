@@ -36,7 +36,7 @@ def test_bare_shows_the_mode(cli: Cli) -> None:
 def test_code(cli: Cli) -> None:
     assert cli.type("/mode Code") == CODE_ON
     assert not cli.restricted
-    assert cli.type("/mode code") == "This session is already in code mode."
+    assert cli.type("/mode code") == "This session is already in code mode. Type /mode off to leave it."
     assert cli.turn().split("\n")[1].startswith("Code mode is on. You are implementing.")
     assert cli.turn() == "[plan-mode] Code mode is on."
 

@@ -27,7 +27,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     """What is printed on the operator's terminal."""
     with suppress(SystemExit):
         operator.main(list(arguments))
-    return capsys.readouterr().out
+    return "".join(capsys.readouterr())
 
 
 def test_off(cli: Cli, record: str, capsys: pytest.CaptureFixture[str]) -> None:

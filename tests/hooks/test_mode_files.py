@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from plan_mode.modes.model import WORDS
 from tests.fake_host import Cli, Machine
 
 DOCS: dict[str, Any] = {
@@ -211,6 +212,11 @@ def test_a_project_replaces_nothing_without_trust(cli: Cli, files: Files) -> Non
     assert cli.type("/mode trust docs").startswith("Nothing of this project waits for your trust")
 
 
+def test_trust_ignores_case_as_switching_does(cli: Cli, files: Files) -> None:
+    files.write(files.project, docs())
+    assert cli.type("/mode trust DOCS").startswith(f"What {files.project} says of docs now is trusted")
+
+
 def test_plan_takes_nothing_of_a_project(cli: Cli, files: Files, machine: Machine) -> None:
     files.write(files.project, docs(slug="plan", groups=["command"]))
     folder = machine.work / ".roo" / "rules-plan"
@@ -232,11 +238,30 @@ def test_check(cli: Cli, files: Files, machine: Machine) -> None:
     assert cli.type("/mode check read_file") == "read_file may run in docs mode [granted]. Nothing was run."
     path = json.dumps({"path": str(machine.work / "src" / "a.py"), "content": ""})
     assert cli.type(f"/mode check write_file {path}").startswith("write_file may not run in docs mode [file-restriction]: File")
+    relative = json.dumps({"path": "docs/a.md", "content": ""})
+    assert cli.type(f"/mode check write_file {relative}") == "write_file may run in docs mode [edit-rule]. Nothing was run."
     assert cli.type("/mode check terminal") == (
         "terminal may not run in docs mode [not-granted]: terminal isn't available in docs mode. "
         "The person can switch with /mode.")
     assert cli.type("/mode check write_file {").startswith("The arguments aren't JSON: ")
     assert cli.type("/mode check") == "Name a tool. As in /mode check write_file {\"path\": \"/tmp/x\"}"
+
+
+def test_a_mode_of_a_word_that_the_command_knows(cli: Cli, files: Files) -> None:
+    files.write(files.home, docs(slug="info"), docs(slug="off", groups=["read"]))
+    told = "/mode takes info for a word of its own. Switch with /mode use info, or choose another slug."
+    assert told in cli.type("/mode reload")
+    assert cli.type("/mode use info").startswith("Docs mode is on.")
+    assert cli.type("/mode use off").startswith("Docs mode is on.")
+    assert cli.asked("write_file", {"path": str(files.machine.work / "docs" / "a.md"), "content": ""})
+    assert cli.type("/mode use").startswith("Name a mode.")
+    assert cli.type("/mode use plan A task").splitlines()[0] == "Plan mode is on."
+    assert cli.type("/mode off").startswith("Plan mode is off")
+
+
+def test_the_command_has_those_words(cli: Cli) -> None:
+    words = {line.split()[1] for line in cli.type("/mode help").splitlines() if not line.split()[1].startswith(("the", "<"))}
+    assert words | {"use", "help"} == WORDS
 
 
 def test_info(cli: Cli, files: Files) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from plan_mode.modes import registry
 from plan_mode.modes.builtin import BUILTIN
 from plan_mode.modes.exchange import to_data
 from plan_mode.modes.model import ModelChoice
@@ -161,10 +162,31 @@ def test_other_rules_must_be_vouched_for_anew(world: World) -> None:
 
 
 def test_nothing_waits(world: World) -> None:
-    world.write(world.project / ".roomodes", mode())
+    world.write(world.home / "modes" / "a.yaml", mode())
     assert world.registry.vouch("docs", str(world.project)) is None
     assert world.registry.vouch("nope", str(world.project)) is None
     assert not world.trusted.exists()
+
+
+def test_what_replaces_nothing_can_be_vouched_for_once(world: World) -> None:
+    """Its role is then the user's own text, and its model counts."""
+    world.write(world.project / ".roomodes", mode(model="big"))
+    assert (world.list().modes["docs"].vouched, world.list().modes["docs"].mode.model) == (False, None)
+    assert world.registry.vouch("docs", str(world.project)) is not None
+    assert (world.list().modes["docs"].vouched, world.list().modes["docs"].mode.model) == (True, ModelChoice("big"))
+    assert world.registry.vouch("docs", str(world.project)) is None
+
+
+def test_the_configurations_modes_are_judged_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.config = [mode()]
+    judged: list[object] = []
+    original = registry.schema.modes_of
+    monkeypatch.setattr(registry.schema, "modes_of", lambda data, **more: judged.append(data) or original(data, **more))
+    for _ in range(3):
+        assert "docs" in world.list().modes
+    world.config = [mode(slug="other")]
+    assert "other" in world.list().modes
+    assert len(judged) == 2
 
 
 # -- files that change and break
@@ -181,7 +203,7 @@ def test_a_file_is_read_when_it_is_another_one(world: World) -> None:
 def test_a_file_is_read_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     world.write(world.home / "modes" / "a.yaml", mode())
     world.list()
-    monkeypatch.setattr("plan_mode.modes.registry.read_source", lambda source: pytest.fail("read again"))
+    monkeypatch.setattr("plan_mode.modes.registry.read_text", lambda path: pytest.fail("read again"))
     assert "docs" in world.list().modes
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from plan_mode.modes import sources
-from plan_mode.modes.sources import is_home_of, read_source, sources_of
+from plan_mode.modes.sources import is_home_of, read_text, sources_of
 
 
 @pytest.fixture
@@ -79,14 +79,14 @@ def test_reading(home: Path) -> None:
     path = home / "modes" / "a.yaml"
     path.write_bytes(b"\xef\xbb\xbfa: \xff\r\n")
     [source] = sources_of(str(home), "")
-    assert read_source(source) == "\ufeffa: \ufffd\r\n"
+    assert read_text(source.path) == "\ufeffa: \ufffd\r\n"
 
 
 def test_reading_is_bounded(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "MOST_BYTES", 10)
     (home / "modes" / "a.yaml").write_text("x" * 100)
     [source] = sources_of(str(home), "")
-    assert len(read_source(source)) == 11
+    assert len(read_text(source.path)) == 11
 
 
 @pytest.mark.parametrize(("make", "why"), [(os.mkfifo, "it isn't a plain file"), (os.mkdir, "Is a directory")])
@@ -94,7 +94,7 @@ def test_reading_what_is_no_file(home: Path, make: Callable[[Path], None], why: 
     make(home / "modes" / "a.yaml")
     [source] = sources_of(str(home), "")
     with pytest.raises(OSError, match=why):
-        read_source(source)
+        read_text(source.path)
 
 
 def test_reading_what_has_gone(home: Path) -> None:
@@ -103,4 +103,4 @@ def test_reading_what_has_gone(home: Path) -> None:
     [source] = sources_of(str(home), "")
     path.unlink()
     with pytest.raises(FileNotFoundError):
-        read_source(source)
+        read_text(source.path)

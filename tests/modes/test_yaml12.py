@@ -18,7 +18,7 @@ from plan_mode.modes.document import DEEPEST
 VECTORS = json.loads((Path(__file__).parents[1] / "conformance" / "yaml_words.json").read_text(encoding="utf-8"))
 
 DEVIATIONS = {
-    "a: !foo 1": "An unknown tag is refused; npm's yaml reads the value as if there were no tag.",
+    "a: !foo 1": "An unknown YAML tag is a fault of the file; Roo Code reads the value as if there were none.",
 }
 
 

@@ -71,7 +71,7 @@ class Text(str):
 
 @pytest.mark.parametrize(("tool", "arguments", "reason"), [
     ("terminal", {"path": "/p/a.md"}, "it isn't known where terminal writes"),
-    ("text_to_speech", {"output_path": "/p/a.md"}, "it isn't known where text_to_speech writes"),
+    ("image_generate", {"output_path": "/p/a.md"}, "it isn't known where image_generate writes"),
     ("patch", {"mode": None, "path": "/p/a.md"}, "its mode is neither 'replace' nor 'patch'"),
     ("patch", {"mode": "", "path": "/p/a.md"}, "its mode is neither 'replace' nor 'patch'"),
     ("patch", {"mode": "Replace", "path": "/p/a.md"}, "its mode is neither 'replace' nor 'patch'"),
@@ -102,6 +102,14 @@ def test_what_cannot_be_read(tool: str, arguments: dict[str, Any], reason: str) 
     assert read_targets(tool, arguments) == Unreadable(reason)
 
 
+@pytest.mark.parametrize(("arguments", "targets"), [
+    ({"text": "a"}, ()), ({"output_path": None}, ()), ({"output_path": ""}, ()), ({"output_path": "/p/a.mp3"}, ("/p/a.mp3",)),
+    ({"output_path": 7}, (7,)), ({"output_path": ["/p"]}, (["/p"],)), ({"path": "/p/a"}, ()),
+])
+def test_speech_writes_where_it_is_told_if_it_is(arguments: dict[str, Any], targets: tuple[object, ...]) -> None:
+    assert read_targets("text_to_speech", arguments) == targets
+
+
 def test_the_number_of_files_is_bounded() -> None:
     headers = [f"*** Add File: /p/{i}.md" for i in range(MOST_TARGETS + 1)]
     assert read_targets("patch", patch("\n".join(headers))) == Unreadable("the patch names more than 64 files")
@@ -127,6 +135,8 @@ def upper(path: str) -> str:
     ("write_file", {"path": 7}, {"path": 7}),
     ("patch", {"mode": "patch", "patch": ["x"]}, {"mode": "patch", "patch": ["x"]}),
     ("write_file", {}, {}),
+    ("text_to_speech", {"output_path": "a", "path": "a"}, {"output_path": "A", "path": "a"}),
+    ("text_to_speech", {"text": "a"}, {"text": "a"}),
 ])
 def test_every_file_that_is_read_is_changed_and_nothing_else(
     tool: str, arguments: dict[str, Any], changed: dict[str, Any],

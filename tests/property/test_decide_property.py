@@ -12,7 +12,7 @@ from plan_mode.modes.jsregex import translate
 from plan_mode.modes.model import GROUPS, EditRule, Grants, Mode
 from plan_mode.policy.catalogue import ALIASES, CATALOGUE, EDITORS, canonical
 from plan_mode.policy.containment import Inside, Outside
-from plan_mode.policy.decide import Facts, Fallback, InnerCall, Target, could_allow, decide
+from plan_mode.policy.decide import Facts, Fallback, InnerCall, Target, could_allow, decide, is_extra
 from plan_mode.policy.targets import Unreadable
 
 WITH_A_RULE = ["write_file", "patch", "skill_view", "tool_call", "search_files"]
@@ -46,7 +46,7 @@ FACTS = st.deferred(lambda: st.builds(
 
 
 def could_be_offered(mode: Mode, tool: str, facts: Facts) -> bool:
-    return could_allow(mode, tool, facts.server) or (mode.extra_tools and canonical(tool) in facts.extra_tools)
+    return could_allow(mode, tool, facts.server) or is_extra(mode, canonical(tool), facts.server, facts.extra_tools)
 
 
 @settings(max_examples=150, deadline=None)
@@ -139,7 +139,7 @@ def test_a_wrapper_opens_nothing(mode: Mode, facts: Facts) -> None:
 @settings(max_examples=60, deadline=None)
 @given(mode=MODES, tool=UNKNOWN.filter(lambda name: canonical(name) not in CATALOGUE), facts=FACTS)
 def test_an_unknown_tool_needs_its_name_or_its_servers(mode: Mode, tool: str, facts: Facts) -> None:
-    named = tool in mode.grants.allow or (mode.extra_tools and tool in facts.extra_tools)
+    named = tool in mode.grants.allow or is_extra(mode, tool, facts.server, facts.extra_tools)
     served = bool(facts.server) and ("mcp" in mode.grants.groups or f"mcp:{facts.server}" in mode.grants.allow)
     if mode.restricted and decide(mode, tool, facts).allowed:
         assert named or served

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import re
 import time
 from pathlib import Path
 
@@ -85,6 +86,9 @@ def test_what_javascript_refuses_is_refused(pattern: str) -> None:
     (r"^(?=a)*b", "b", True), (r"^(?=a)+b", "b", False), (r"^(?!a){2}b", "b", True), (r"^(?:\b)?-", "-", True),
     (r"(?:^)*b", "ab", True),
     (r"^(?:(?<=a))?b", "b", True), (r"^(?:a?)?$", "a", True),
+    (r"(?:(?:ab)+c){2}$", "abcabc", True), (r"(?:(?:ab)+c){2,}$", "abcabc", True), (r"(?:(?:ab)*c){2}(?:ab)*$", "ccc", True),
+    (r"^(?:(?:ab)*c){3}$", "abcc", False), (r"^(?:(?:ab)+c){2,3}$", "abc" * 4, False), (r"(?:(?:ab){2}c){2}$", "abab", False),
+    (r"^a{0,3}b$", "acb", False), (r"^a{3}b$", "acab", False),
     (r"^(?:a?b*)?c", "abbc", True), (r"^(?:a*|b)?c", "bc", True), (r"a|\b|b?", "", True),
     # Looking around.
     (r"^(?!.*\.test\.).*\.ts$", "a.test.ts", False), (r"(?<!\.test)\.ts$", "a.ts", True), (r"(?<=a|bc)d", "bcd", True),
@@ -105,6 +109,15 @@ def test_what_javascript_refuses_is_refused(pattern: str) -> None:
 ])
 def test_a_rule(pattern: str, text: str, verdict: bool) -> None:
     assert translate(pattern).matches(text) is verdict
+
+
+@pytest.mark.parametrize("low", [0, 1, 2, 3, 5, 8, 13])
+@pytest.mark.parametrize("more", [0, 1, 2, 3, 4, 7, 12])
+def test_a_count(low: int, more: int) -> None:
+    for body in ("[ab]", "(?:[ab]c?)"):
+        found = translate(f"^{body}{{{low},{low + more}}}x")
+        assert [count for count in range(30) if found.matches("ab" * 15)] == []
+        assert [count for count in range(30) if found.matches(("ab" * 15)[:count] + "x")] == [*range(low, low + more + 1)]
 
 
 @pytest.mark.parametrize("character", UNICODE_SPACE, ids=ascii)
@@ -146,13 +159,16 @@ def test_a_leading_i_is_an_extension(pattern: str, text: str, verdict: bool) -> 
     ("a\\", 1, "The pattern 'a\\\\' can't be used: at position 1, the pattern ends in a lone backslash. "
                "Write \\\\ for the character itself."),
     ("(\\w+)*$", 5, "The pattern '(\\\\w+)*$' can't be used: at position 5, the quantifier repeats a part that can match the "
-                    "same text in two ways, so that a match could take for ever. Let each repetition end in a character that "
-                    "can't stand elsewhere in it, as in ([^/]+/)*, or drop one of the quantifiers."),
-    ("^.*.*.*x$", 6, "The pattern '^.*.*.*x$' can't be used: at position 6, together with the loops before it this one could "
-                     "take too long on a long path. Begin the pattern with ^, use fewer of .* and .+, or let them pass less, "
-                     "as in [^/]+."),
-    ("(?<!a.*b)c", 0, "The pattern '(?<!a.*b)c' can't be used: at position 0, this look-behind could match texts of many "
-                      "lengths. Look ahead from the start instead, as in ^(?!.*test), or look behind for a few fixed words."),
+                    "same text in two ways, so that other programs could take for ever. Let each repetition end in a character "
+                    "that can't stand elsewhere in it, as in ([^/]+/)*, or drop one of the quantifiers."),
+    ("^(?:(?:[ab]x){99}y)*", 13, "The pattern '^(?:(?:[ab]x){99}y)*' can't be used: at position 13, what this quantifier repeats "
+                                 "is so long that a match could take too long. Repeat less of the pattern, or fewer times."),
+    ("^(.*)-(.*)\\1$", 10, "The pattern '^(.*)-(.*)\\\\1$' can't be used: at position 10, with this back-reference, a match "
+                         "could take too long on a long path. Begin the pattern with ^, use fewer of .* and .+, or let them "
+                         "pass less, as in [^/]+."),
+    ("(a)(?<!b|cd)\\1", 3, "The pattern '(a)(?<!b|cd)\\\\1' can't be used: at position 3, together with a back-reference, this "
+                         "look-behind can't match texts of several lengths. Look ahead from the start instead, as in "
+                         "^(?!.*test), or leave the back-reference out."),
     ("😀(", 1, "The pattern '😀(' can't be used: at position 1, this ( is never closed. Add the ), "
               "or write \\( for the character itself."),
 ])
@@ -176,10 +192,7 @@ def test_a_whole_message(pattern: str, position: int, message: str) -> None:
     # Valid for JavaScript, but not the same in Python, or not in time.
     ("(?:(a)|b)*\\1", 10, "inside a repeated part"), ("(?<=(a))\\1", 8, "look-behind"),
     ("(a)(?<=\\1b)c", 7, "inside a look-behind"),
-    ("(?i)(a)\\1", 7, "together with (?i)"), ("(a*)*", 4, "nothing at all"), ("(a?){2}b", 4, "nothing at all"),
-    ("(a?|b?)c", 1, "nothing at all"),
-    ("(?:a|\\b)?c", 8, "nothing at all"), ("^(a?" + "a?" * 250 + ")b", 0, "too involved"),
-    ("x(?:" + "a?" * 250 + "b)*", 506, "too involved"),
+    ("(?i)(a)\\1", 7, "together with (?i)"),
 ])
 def test_a_refusal(pattern: str, position: int, reason: str) -> None:
     error = refusal(pattern)
@@ -187,18 +200,122 @@ def test_a_refusal(pattern: str, position: int, reason: str) -> None:
     assert error.position == position
 
 
-@pytest.mark.parametrize("pattern", [
-    "(a+)+", "(a+)+$", "(a|a)*", "(a|a)*b", "(a|ab|b)*c", "(.*a){10}", "(.*/)*x", "([a-z]+)*x", "((a+)b?)*c", "(x+x+)+y",
-    "(\\w+\\s?)*$",
-    "(\\d|\\w)+$", "(?:a|b|ab)*c", "(a{1,2}){2,3}b", "^(([a-z])+.)+[A-Z]([a-z])+$", "(?=(a+)+b)c", "(?!(?:a|a)+b)c",
-    "^.*.*.*x$", "(.*)(.*)(.*)x", "^\\w*\\w*\\w*\\w*!", ".*[ab].*[bc].*[cd]+.*e",
-    "a.*[bc]+.*d", "(a*)(a*)(a*)$b", "^(.*)(a)(.*)(\\1)(.*)b$",
-    "(?=.*(?=.*(?=.*x)y)z)a", "|".join(["a.*[bc]d+e"] * 40), "^" + "(.*,)?" * 11 + "x",
+TWICE, NOTHING, LONG, BACK, INVOLVED = (
+    "same text in two ways", "match nothing at all", "is so long", "with this back-reference", "too involved")
+
+
+@pytest.mark.parametrize(("pattern", "position", "reason"), [
+    ("(a+)+", 4, TWICE), ("(a+)+$", 4, TWICE), ("(a|a)*", 5, TWICE), ("(a|a)*b", 5, TWICE), ("(a|ab|b)*c", 8, TWICE),
+    ("(.*a){10}", 5, TWICE), ("(.*/)*x", 5, TWICE), ("([a-z]+)*x", 8, TWICE), ("((a+)b?)*c", 8, TWICE), ("(x+x+)+y", 6, TWICE),
+    ("(\\w+\\s?)*$", 8, TWICE), ("(\\d|\\w)+$", 7, TWICE), ("(?:a|b|ab)*c", 10, TWICE), ("(a{1,2}){2,3}b", 8, TWICE),
+    ("^(([a-z])+.)+[A-Z]([a-z])+$", 12, TWICE), ("(?:a{20}|a{30})*b", 15, TWICE), ("(?i)(a|A)+", 9, TWICE),
+    ("(?:(|)a)*", 8, TWICE), ("(?:(a?|b?)c)*", 12, TWICE), ("(?:(?:ab)*(?:ab)*c)+", 19, TWICE), ("((a+)+|b)", 5, TWICE),
+    ("(?=(a+)+b)c", 7, TWICE), ("(?!(?:a|a)+b)c", 10, TWICE), ("(?<=(a|a)+)b", 9, TWICE),
+    ("x(?:" + "a?" * 200 + "b)*", 406, TWICE),
+    ("(a*)*", 4, NOTHING), ("(a?){2}b", 4, NOTHING), ("((?:a|b?c?)+)*", 11, NOTHING), ("(?:a|\\b)+c", 8, NOTHING),
+    ("x(?:" + "|".join(map(chr, range(0x4E00, 0x4EFA))) + ")*", 504, INVOLVED),
+    ("(?!(?:" + "|".join(f"{chr(unit)}x" for unit in range(0x4E00, 0x4E96)) + ")*)", 456, INVOLVED),
+    ("(?=(?:" + "|".join(f"{chr(unit)}x" for unit in range(0x4E00, 0x4E22)) + ")*)" + "(?=(?:"
+     + "|".join(f"{chr(unit)}y" for unit in range(0x4E00, 0x4E22)) + ")*)", 218, INVOLVED),
+    ("(?:(?:(?:.{9}x){999}y){999}z){999}", 22, LONG), ("(?:(?:(?:ab)*c){30}d){30}", 12, LONG),
+    ("(?=(?:(?:[ab]x){99}y)*)z", 15, LONG), ("^(?:(?:[a-z]{2}-){1,400}/)*x", 17, LONG),
+    ("^(?:" + "|".join("a" * count + "b" for count in range(1, 29)) + ")*x", 466, LONG),
+    ("^(.*)(a)(.*)(\\1)(.*)b$", 13, BACK), ("(.+)\\1x", 4, BACK), ("^(a)(?:.*,)?(?:.*,)?(?:.*,)?\\1", 28, BACK),
+    ("(a)" + "(?:a|a)" * 30 + "\\1x", 213, BACK), ("^(a)(?:(?=.*b)a)*.*\\1x", 19, BACK),
+    ("(a)\\1(?:a(?=.*x))*z", 3, BACK), ("(a)" + "(?:ab)?" * 20 + "\\1x", 143, BACK),
+    ("^(a)\\1(?:" + "".join(f"(?:{'^' * count}|)" for count in (1, 2, 4, 8, 16)) + "a)+x", 4, BACK),
 ])
-def test_what_could_take_long_is_refused(pattern: str) -> None:
-    started = time.perf_counter()
-    refusal(pattern)
-    assert time.perf_counter() - started < 5
+def test_what_could_take_long_is_refused(pattern: str, position: int, reason: str) -> None:
+    started = time.process_time()
+    error = refusal(pattern)
+    assert time.process_time() - started < 0.5  # the goal is a tenth of it
+    assert reason in error.reason
+    assert error.position == position
+
+
+# What people write: a path that matches, and one that doesn't. Each line was checked with Node.js 20.
+NATURAL = [
+    # Tests, in many languages.
+    (r"(^|/)(test_[^/]+|[^/]+_test)\.[a-z]+$", "src/user_test.go", "src/user_tests.go"),
+    (r"(^|.*/)(test_.*|.*_test)\.py$", "pkg/test_a.py", "pkg/atest_a.pyc"),
+    (r"(^|/)(conftest|test_[a-z0-9_]+|[a-z0-9_]+_test)\.py$", "tests/conftest.py", "tests/contest.py"),
+    (r"(tests?/.*|.*_test)\.(c|cc|cpp)$", "src/a_test.cc", "src/a.cc"),
+    (r"^src/(?:[^/]+/)*[^/]+\.(test|spec)\.[jt]sx?$", "src/a/b/c.spec.tsx", "src/a/b/c.tsx"),
+    (r".*/(__tests__|tests?)/.*\.(ts|tsx)$", "app/__tests__/a.ts", "__tests__/a.ts"),
+    (r"^apps/[^/]+/(?:[^/]+/)*__tests__/(?:[^/]+/)*[^/]+\.test\.tsx?$", "apps/a/b/__tests__/c.test.ts", "apps/__tests__/c.ts"),
+    (r"\.(test|spec)\.(js|jsx|ts|tsx|mjs|cjs)$", "a.spec.mjs", "a.specs.mjs"),
+    (r"(^|/)tests?/(?:[^/]+/)*(?:test_)?[^/]+\.rs$", "crates/a/tests/b.rs", "crates/a/test.rs"),
+    (r"(^|/)[A-Z][A-Za-z0-9]*(Test|Tests|IT)\.java$", "src/test/java/UserTest.java", "src/main/java/User.java"),
+    (r"^src/(main|test)/(java|kotlin)/([a-z0-9_]+/)*[A-Z]\w*\.(java|kt)$", "src/main/java/a/B.java", "src/main/java/a/b.java"),
+    (r"^(.*/)?(tests?|specs?)/(.*/)?[^/]+\.(rb|py|php)$", "lib/specs/models/a.rb", "lib/a_spec.rb"),
+    (r"^(.*/|)test/(.*/|)[^/]*\.java$", "a/test/b/C.java", "a/testing/C.java"),
+    (r"^.*(\.|_|-)(test|spec)(\.|_|-).*$", "a-test-b", "atest.b"),
+    (r".*(test|spec|mock|fixture)s?.*\.(js|ts|py|json)$", "a/fixtures/b.json", "a/fixture/b.xml"),
+    (r"(?:^|/)(?:tests?|__tests__|spec)(?:/.*)?$", "a/tests", "a/testsuite"),
+    (r"^.*/test/.*/.*Test\.java$", "a/test/b/CTest.java", "a/test/CTest.java"),
+    # Words about it.
+    (r"^(?:.*/)?(?:README|CHANGELOG)(?:\.[a-z]+)*\.md$", "pkg/README.zh.md", "pkg/MYREADME.md"),
+    (r"^docs/(?!.*(draft|wip)).*\.md$", "docs/a/b.md", "docs/wip/b.md"),
+    (r"^docs/adr/\d{4}-[a-z0-9]+(-[a-z0-9]+)*\.md$", "docs/adr/0001-use-it.md", "docs/adr/1-use-it.md"),
+    (r"^(?=.*/docs/).*\.md$", "a/docs/b.md", "docs/b.md"),
+    (r"^docs/([a-z]{2}(-[A-Z]{2})?/)?.*\.md$", "docs/pt-BR/a.md", "doc/pt-BR/a.md"),
+    (r"\d{4}-\d{2}-\d{2}-.*\.(md|markdown)$", "_posts/2024-01-02-a.md", "_posts/24-1-2-a.md"),
+    (r"^([^/]+/){2,}[^/]+\.md$", "a/b/c.md", "a/c.md"),
+    (r"^([^/]+/){0,2}[^/]+\.md$", "a/c.md", "a/b/c/d.md"),
+    (r".*(plan|design|spec|architecture).*\.md$", "the-design-of-it.md", "the-sign.md"),
+    (r".*a.*b.*c.*d.*e.*\.md$", "xaxbxcxdxex.md", "xaxbxcxex.md"),
+    # Configuration.
+    (r"[\w-]+(\.[\w-]+)*\.config\.(js|ts)$", "a/next.prod.config.js", "a/config.js"),
+    (r"(^|/)tsconfig(\.[a-z]+)*\.json$", "a/tsconfig.build.json", "a/tsconfigs.json"),
+    (r"(^|/)\.?eslint(rc|\.config)(\.(js|cjs|mjs|json|ya?ml))?$", ".eslintrc.json", "eslint.js"),
+    (r"(^|/)docker-compose(\.[\w-]+)*\.ya?ml$", "docker-compose.dev.yml", "docker-composer.yml"),
+    (r".*\.(yml|yaml)$|.*Dockerfile.*", "a/Dockerfile.dev", "a/dockerfile"),
+    (r"^\.github/(?:workflows|actions)/(?:[^/]+/)*[^/]+\.ya?ml$", ".github/workflows/a/b.yml", ".github/b.yml"),
+    (r"^charts/[^/]+/(values(-\w+)?|Chart)\.ya?ml$", "charts/a/values-prod.yaml", "charts/a/value.yaml"),
+    (r"(^|/)V\d+(_\d+)*__\w+\.sql$", "db/V1_2__add_it.sql", "db/V1_2_add_it.sql"),
+    (r"(^|/)requirements(-\w+)?\.txt$|(^|/)pyproject\.toml$", "requirements-dev.txt", "requirements.dev.txt"),
+    # Sources, and names in them.
+    (r"^(?:(?:packages|apps|libs|modules|services|plugins|tools|scripts|examples|tests|src|lib|internal|cmd|pkg)/)+[^/]+\.go$",
+     "apps/tools/cmd/main.go", "apps/bin/main.go"),
+    (r"^packages/([^/]+/)+package\.json$", "packages/a/b/package.json", "packages/package.json"),
+    (r"^(src/)?(components|hooks|pages)/[A-Z]?[A-Za-z]+(/.*)?\.(tsx?|jsx?)$", "src/hooks/useIt/index.ts", "src/hooks/2.ts"),
+    (r"[a-z]+(-[a-z]+)*\.component\.(ts|html)$", "app/user-list.component.ts", "app/user-.component.ts"),
+    (r"^(?:apps|libs)/(?:[a-z0-9-]+/)+src/(?:lib/)?(?:[a-z0-9-]+\.)+(?:ts|html|scss)$", "libs/a/src/lib/b.c.ts", "libs/src/b.ts"),
+    (r"^(?:src|include)/(?:[\w-]+/)*[\w-]+\.(?:c|cc|cpp|h|hpp)$", "include/a/b.hpp", "include/a/b.py"),
+    (r"^(?:[\w-]+/)*[\w-]+(?:\.[\w-]+)+$", "a/b-c/d.e.f", "a//b.c"),
+    (r"^[\w\-. ]+(/[\w\-. ]+)*\.(md|txt)$", "my notes/a b.txt", "/a.txt"),
+    (r"^[a-z0-9]+([._-][a-z0-9]+)*\.(txt|log)$", "a-b_c.log", "a--b.log"),
+    (r"(\.[^./]+)+$", "a/b.tar.gz", "a.b/c"),
+    (r"^[^/]+$", "Makefile", "a/Makefile"),
+    (r"^lib/(.*/)?.*_test\.dart$", "lib/a/b_test.dart", "lib/a/b.dart"),
+    (r"^src/app/(.+/)?[a-z-]+\.(component|service)\.spec\.ts$", "src/app/a/b/c.service.spec.ts", "src/app/a/c.service.ts"),
+    (r".*[._-](test|spec|mock|fixture)s?[._-].*\.(js|ts|py)$", "a/b.mocks.c.js", "a/bmocks.c.js"),
+    (r"^(.*[/\\])?(package|composer|bower)\.json$", "a\\composer.json", "a/xcomposer.json"),
+    (r"^(?:[^/]{1,255}/){0,32}[^/]{1,255}\.rst$", "a/b/c.rst", "a//c.rst"),
+    (r".*foo.*bar.*\.ts$|.*bar.*foo.*\.ts$", "xbarxfoox.ts", "xbarxfo.ts"),
+    # Looking around.
+    (r"^(?!.*(test|spec)).*\.(js|ts)$", "src/app.js", "src/app.test.js"),
+    (r"^((?!node_modules).)*\.ts$", "src/a.ts", "node_modules/a.ts"),
+    (r"^(?:(?!node_modules|dist|build)[^/]+/)*[^/]+\.js$", "src/a/b.js", "src/dist/b.js"),
+    (r"^(?!.*node_modules)(?!.*dist)(?!.*build).*\.(js|ts|jsx|tsx)$", "src/a.ts", "dist/a.ts"),
+    (r"^(?=.*(test|spec))(?=.*api).*\.(js|ts|py)$", "api/a_test.py", "api/a.py"),
+    (r"^.*/(?!index)[^/]+\.ts$", "a/main.ts", "a/index.ts"),
+    (r".*(?<!\.d)\.ts$", "a.ts", "a.d.ts"),
+    (r"(?<!(^|/)(test|spec)s?/.*)\.(js|ts)$", "src/a.js", "src/tests/b/a.js"),
+    (r"^(?!\.git/)(?!node_modules/)(?!dist/).*$", "src/a", "dist/a"),
+    # With case that doesn't count, and with references.
+    (r"(?i)(^|/)(readme|license|changelog)(\.(md|txt|rst))?$", "a/ReadMe.MD", "a/ReadMe.doc"),
+    (r"^(\w+)/\1\.ts$", "user/user.ts", "user/users.ts"),
+    (r"^src/(?:[^/]+/)*([^/]+)/\1\.(test\.)?tsx?$", "src/a/Button/Button.test.tsx", "src/a/Button/Link.tsx"),
+    (r"(^|/)(?<name>[A-Z]\w+)/\k<name>\.(tsx|module\.css)$", "src/Button/Button.module.css", "src/Button/Button.css"),
+]
+
+
+@pytest.mark.parametrize(("pattern", "path", "other"), NATURAL, ids=[ascii(pattern) for pattern, _, _ in NATURAL])
+def test_a_natural_pattern_loads(pattern: str, path: str, other: str) -> None:
+    found = translate(pattern)
+    assert found.matches(path)
+    assert not found.matches(other)
 
 
 SENSIBLE = [
@@ -228,21 +345,34 @@ SENSIBLE = [
     r"^(.+)/([^/]+)\.(test|spec)\.(tsx?|jsx?)$",
     r".*\.(test|spec)\.(js|ts|mjs)$|.*/__tests__/.*|.*/(cypress|e2e)/.*",
     r"(a|ab)*c",
+    # What a matcher that tries one way after the other would take long for, though not for ever.
+    r"(.*)(.*)(.*)x",
+    r"^\w*\w*\w*\w*!",
+    r".*[ab].*[bc].*[cd]+.*e",
+    r"(?=.*(?=.*(?=.*x)y)z)a",
+    "|".join(["a.*[bc]d+e"] * 40),
+    "^" + "(.*,)?" * 73 + "x",
+    "^(?:" + "|".join(f"a{letter}b?" for letter in "bcdefghijklmnop") + "|a?/)*!",
+    r"^(\.?/)?(?:(a.*|b)/)?\2x",
 ]
-WORDS = [
-    "a", "/", ".", "a/", "src/", ".test", "test/", "docs/x.", "a-", "1234-56-78", "dev.yml", "/README.", "\n", ".md",
-    "/tests/fixtures", "secre", "specs.", "/Dockerfile.", "src/a/components/", ".d.ts", "test.js", "performance.md"]
-LONG = [(word * MOST_OF_A_PATH)[:MOST_OF_A_PATH - 1] + end for end in "!\n" for word in WORDS]
 
 
-@pytest.mark.parametrize("pattern", SENSIBLE + [row["pattern"] for row in VECTORS["real"]], ids=ascii)
-def test_a_sensible_pattern_loads_and_is_quick(pattern: str) -> None:
-    """The goal is 50 ms for the worst path; ten times of it, on a busy machine, is still no catastrophe."""
+def long_paths(pattern: str) -> list[str]:
+    """Paths of the greatest length that repeat what the pattern is made of, and then disappoint it."""
+    words = [*dict.fromkeys(re.findall(r"[A-Za-z]+|[-_./!]", pattern)), "a", "/", "a/", "1", "A", "\n"][:20]
+    return [((one + other) * MOST_OF_A_PATH)[:MOST_OF_A_PATH - 1] + end
+            for one in words for other in ["", *words[:6]] for end in "!\n"]
+
+
+@pytest.mark.parametrize(
+    "pattern", [row[0] for row in NATURAL] + SENSIBLE + [row["pattern"] for row in VECTORS["real"]], ids=ascii)
+def test_a_natural_pattern_is_quick(pattern: str) -> None:
+    """What people write took 5 ms at most when this was written. The bound is there for what would take for ever."""
     found = translate(pattern)
-    for path in LONG:
-        started = time.perf_counter()
+    for path in long_paths(pattern):
+        started = time.process_time()
         found.matches(path)
-        assert time.perf_counter() - started < 0.5
+        assert time.process_time() - started < 1
 
 
 def test_lengths() -> None:

@@ -62,17 +62,6 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Once:
-    """Its parts in a row, found as early as possible and then kept. Made by the translator, never by ``parse``.
-
-    ``free``: it may start anywhere; then the first of the parts is the loop that follows it, with no least number.
-    """
-
-    items: tuple[Node, ...]
-    free: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Seq:
     items: tuple[Node, ...] = ()
 
@@ -83,14 +72,14 @@ class Alt:
     at: int
 
 
-Node = Chars | Edge | Look | Group | Ref | Repeat | Once | Seq | Alt
+Node = Chars | Edge | Look | Group | Ref | Repeat | Seq | Alt
 
 
 def children(node: Node) -> tuple[Node, ...]:
     match node:
         case Look() | Group() | Repeat():
             return (node.body,)
-        case Seq() | Once():
+        case Seq():
             return node.items
         case Alt():
             return node.branches
@@ -111,7 +100,7 @@ def is_nullable(node: Node) -> bool:
             return node.low == 0 or is_nullable(node.body)
         case Alt():
             return any(map(is_nullable, node.branches))
-        case Group() | Seq() | Once():
+        case Group() | Seq():
             return all(map(is_nullable, children(node)))
 
 

@@ -72,10 +72,6 @@ def overlap(one_set: Units, other: Units) -> bool:
     return any(first <= end and start <= last for first, last in one_set for start, end in other)
 
 
-def covers(whole: Units, part: Units) -> bool:
-    return all(any(start <= first and last <= end for start, end in whole) for first, last in part)
-
-
 def is_single(units: Units) -> bool:
     return len(units) == 1 and units[0][0] == units[0][1]
 
@@ -98,9 +94,10 @@ def either_case(units: Units) -> Units:
         members = [unit for first, last in units for unit in range(first, last + 1)]
         return union(units, *(one(unit ^ 0x20) for unit in members if chr(unit).isalpha()))
     same, members, capitals = _letters()
-    touched = {capital for first, last in units
-               for capital in capitals[bisect_left(members, first):bisect_right(members, last)]}
-    return union(units, *(one(member) for capital in touched for member in same[capital]))
+    slices = [slice(bisect_left(members, first), bisect_right(members, last)) for first, last in units]
+    touched = {capital for part in slices for capital in capitals[part]}
+    others = {member for capital in touched for member in same[capital]}.difference(*(members[part] for part in slices))
+    return union(units, *map(one, others))
 
 
 @cache

@@ -1,6 +1,6 @@
 """The syntax of JavaScript patterns without flags, with what browsers allow beyond the standard's core (Annex B).
 
-``parse`` makes a tree (``jstree``) of a pattern, or raises a Fault.
+``parse`` makes a tree (``tree``) of a pattern, or raises a Fault.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .codeunits import DIGIT, DOT, SPACE, WORD, Units, complement, either_case, is_single, one, union
-from .jstree import Alt, Chars, Edge, Fault, Group, Look, Node, Ref, Repeat, Seq, children, is_nullable, joined
+from .tree import Alt, Chars, Edge, Fault, Group, Look, Node, Ref, Repeat, Seq, children, is_nullable, joined
 
 MOST_NESTED: Final = 40
 MOST_REPEATS: Final = 1024
@@ -205,14 +205,15 @@ class Parser:
 
     def char_class(self, at: int, depth: int) -> Node:
         negated = self.take("^")
-        units: Units = ()
+        members: list[Units] = []
         while not self.take("]"):
             here, left = self.at, self.member(at)
             if self.text.startswith("-", self.at) and not self.text.startswith("]", self.at + 1):
                 self.at += 1
                 right = self.member(at)
                 left = self.range(left, right, here)
-            units = union(units, left)
+            members.append(left)
+        units = union(*members)
         if self.ignore_case:
             units = either_case(units)
         return Chars(complement(units) if negated else units, at)

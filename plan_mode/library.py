@@ -43,7 +43,8 @@ class Library:
     def named(self, slug: str, project: str) -> Known:
         """The mode that a person names. Raises Refusal."""
         modes = self.listing(project).modes
-        known = modes.get(slug) or modes.get(slug.lower())  # a and A may be two modes
+        alike = slug.lower().replace("_", "-")  # a and A may be two modes; chats have no dashes in what they complete
+        known = modes.get(slug) or modes.get(slug.lower()) or modes.get(alike)
         if known is None:
             said = f"{slug[:40]!r} isn't a mode." if slug else "Name a mode."
             raise Refusal("unknown-mode", said, f"Modes: {', '.join(modes)}.")

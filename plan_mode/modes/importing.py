@@ -113,8 +113,9 @@ def _read(untrusted_path: str) -> ModeFile:
     try:
         data = read_bytes(untrusted_path)
     except (OSError, ValueError) as exc:
-        raise Refusal("unreadable-import", f"Nothing was imported: {untrusted_path} can't be read "
-                      f"({getattr(exc, 'strerror', None) or exc}).", "Name a file that export has written.") from exc
+        why = getattr(exc, "strerror", None) or exc
+        raise Refusal("unreadable-import", f"Nothing was imported: {untrusted_path} can't be read ({why}).",
+                      "Name a file of modes, such as /mode export writes.") from exc
     if len(data) > MOST_BYTES:
         raise Refusal("import-too-large", f"Nothing was imported: {untrusted_path} is larger than {MOST_BYTES} bytes.",
                       "Make several files of it.")
@@ -128,7 +129,7 @@ def _read(untrusted_path: str) -> ModeFile:
         raise Refusal("faulty-import", _faulty(found.faults))
     if not found.modes:
         raise Refusal("empty-import", f"Nothing was imported: {untrusted_path} holds no modes.",
-                      "Name a file that export has written.")
+                      "Name a file of modes, such as /mode export writes.")
     return found
 
 

@@ -164,9 +164,9 @@ def test_nothing_has_to_be_quoted(
 @pytest.mark.parametrize(("line", "told"), [
     ("/mode import", "Name a file. As in /mode import modes.yaml"),
     ("/mode import none.yaml", "Nothing was imported: {work}/none.yaml can't be read (No such file or directory). Name a file "
-                               "that export has written."),
-    ("/mode import \x1b", "Nothing was imported: {work}/\\x1b can't be read (No such file or directory). Name a file that "
-                          "export has written."),
+                               "of modes, such as /mode export writes."),
+    ("/mode import \x1b", "Nothing was imported: {work}/\\x1b can't be read (No such file or directory). Name a file of "
+                          "modes, such as /mode export writes."),
 ])
 def test_what_isnt_imported(cli: Cli, machine: Machine, line: str, told: str) -> None:
     assert cli.type(line) == told.format(work=machine.work)

@@ -159,6 +159,7 @@ EVENTS: Final = {
     "off": "/mode off", "OFF": "/mode  OFF now", "info": "/mode info ask", "write": "/mode check write_file {write}",
     "run": "/mode check terminal {{}}", "trust": "/mode trust own", "model": "/mode model ask big",
     "clear": "/mode model ask clear", "reload": "/mode reload", "help": "/mode help", "what": "/mode own_docs",
+    "export": "/mode export ask", "import": "/mode import nowhere.yaml", "use": "/mode use debug",
     "on": "/planmode on", "task": "/planmode on Build it", "status": "/planmode status", "read": "/planmode show",
     "approve": "/planmode approve", "to": "/planmode approve --mode ask", "reject": "/planmode reject Shorter",
     "pm_off": "/planmode off", "pm_what": "/planmode nonsense",
@@ -182,6 +183,9 @@ clear    small   small   small   small   small   small   small   small   small  
 reload   listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed
 help     words   words   words   words   words   words   words   words   words   words   words   words   words   words
 what     unknown unknown unknown unknown unknown unknown unknown unknown unknown unknown unknown unknown damage  closed
+export   carried carried carried carried carried carried carried carried carried carried carried carried carried carried
+import   nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  nofile  shut
+use      debug   debug   debug   debug   debug   debug   debug   debug   debug   debug   locked  locked  damage  closed
 on       entered again   again   entered entered entered entered entered entered entered ended   ended   damage+ closed
 task     tasked  retask  retask  tasked  tasked  tasked  tasked  tasked  tasked  tasked  ended2  ended2  damage+ closed
 status   idle    on      ready   in      in      in      in      in      in      limit   limit   limit   limit   where
@@ -207,6 +211,8 @@ ANSWERS: Final[dict[str, tuple[str, str, str]]] = {
     "again": ("plan", r"^Plan mode is on already; nothing else was changed\.\n", NEXT),
     "already": (SAME, r"^This session is already in {mode} mode\.", INFORMATION),
     "unknown": (SAME, r"^'own(_docs)?' isn't a mode\. Modes: plan, code, ", REFUSAL),
+    "carried": (SAME, r"^customModes:\n  - slug: ask\n", INFORMATION),
+    "nofile": (SAME, r"^Nothing was imported[:,.] ", REFUSAL),
     "locked": (SAME, r"^This session is locked down, because .* See /planmode status; then type /planmode on ", REFUSAL),
     "damage": (SAME, r"^The mode can't be changed, because .* Type /mode off first\.$", REFUSAL),
     "damage+": (SAME, r"^Plan mode can't be turned on here, because .* Type /planmode off ", REFUSAL),

@@ -313,3 +313,15 @@ def test_after_an_approval_a_file_has_widened_nothing(cli: Cli, files: Files) ->
     assert rules(cli, "docs/a.md", "src/a.md") == ["", "file-restriction"]
     assert cli.asked("terminal")
     assert "Its file says something else now." in cli.type("/mode")
+
+
+@pytest.mark.parametrize("typed", ["my-docs", "MY-DOCS", "my_docs", "My_Docs", "  my_docs  "])
+def test_a_slug_as_it_is_typed_in_chats(cli: Cli, files: Files, typed: str) -> None:
+    files.write(files.home, docs(slug="my-docs"))
+    assert cli.type(f"/mode {typed}").startswith("Docs mode is on.")
+
+
+def test_slugs_that_differ_in_case_alone_are_two(cli: Cli, files: Files) -> None:
+    files.write(files.home, docs(slug="a"), docs(slug="A", name="Capital"))
+    assert cli.type("/mode A").startswith("Capital mode is on.")
+    assert cli.type("/mode a").startswith("Docs mode is on.")

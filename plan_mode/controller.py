@@ -296,8 +296,8 @@ class Desk:
             if self.library.of(record) is None:
                 self.library.restored(record)
             elif record.pin and self.library.drift(record) == "narrower":
-                _, pin = self.library.choose(record.mode or "", record.project)
-                return arrival.save(owned, transitions.apply(record, Repin(pin)))
+                pin = self.library.narrowed(record)
+                return arrival.save(owned, transitions.apply(record, Repin(pin))) if pin else owned
         except (StateError, Refusal) as exc:
             log.warning("plan-mode: %s", exc)
         return owned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -58,7 +59,7 @@ def completed(mode: Mode, tool: str, untrusted_arguments: dict[str, Any], folder
 def _below(folder: str, untrusted_path: str) -> str:
     if not untrusted_path or os.path.isabs(untrusted_path) or untrusted_path.startswith("~"):
         return untrusted_path
-    return os.path.join(folder, untrusted_path.removeprefix("./"))
+    return os.path.join(folder, untrusted_path)
 
 
 def gather(ground: Ground, tool: str, untrusted_arguments: object) -> Facts:
@@ -165,7 +166,13 @@ def _inner_calls(ground: Ground, arguments: Mapping[str, Any]) -> tuple[InnerCal
             return Unreadable("one of them names no tool")
         if canonical(name) == "tool_call":
             return Unreadable("one of them is tool_call itself")
-        inner.append(InnerCall(name, gather(ground, name, call.get("arguments"))))
+        untrusted = call.get("arguments")
+        if type(untrusted) is str:  # as hosts read it
+            try:
+                untrusted = json.loads(untrusted)
+            except (ValueError, RecursionError):
+                return Unreadable("the arguments of one of them can't be read")
+        inner.append(InnerCall(name, gather(ground, name, untrusted)))
     return tuple(inner)
 
 

@@ -8,9 +8,9 @@ from typing import Any, Final, Literal
 
 from . import pins
 from .errors import Refusal
-from .modes.builtin import BUILTIN
+from .modes.builtin import BUILTIN, PLAN
 from .modes.model import Mode, widens
-from .modes.registry import Known, Listing, Registry
+from .modes.registry import Known, Listing, Offered, Registry
 from .modes.rules import Rules
 from .pins import Pinned
 from .state.record import SessionRecord
@@ -34,17 +34,23 @@ class Library:
         return self._registry.listing(project)
 
     def rules(self, slug: str, project: str) -> Rules:
-        return self._registry.rules(slug, project)
+        """The rules of a mode; plan mode has none."""
+        return self._registry.rules(slug, project) if slug != PLAN.slug else Rules()
 
-    def vouch(self, slug: str, project: str) -> Known | None:
-        """Trust what a project says of a mode now; None where nothing waits for it. Raises OSError."""
-        return self._registry.vouch(slug, project)
+    def offered(self, slug: str, project: str) -> Offered | None:
+        """What a project says of a mode and nobody has vouched for; None where there is no such thing."""
+        return self._registry.offered(slug, project)
+
+    def vouch(self, offered: Offered) -> None:
+        """Trust exactly that. Raises OSError."""
+        self._registry.vouch(offered)
 
     def named(self, slug: str, project: str) -> Known:
         """The mode that a person names. Raises Refusal."""
         modes = self.listing(project).modes
-        alike = slug.lower().replace("_", "-")  # a and A may be two modes; chats have no dashes in what they complete
-        known = modes.get(slug) or modes.get(slug.lower()) or modes.get(alike)
+        typed = slug.lower().replace("_", "-")  # chats have no dashes in what they complete
+        alike = [known for each, known in modes.items() if each.lower() == typed]  # a and A may be two modes
+        known = modes.get(slug) or (alike[0] if len(alike) == 1 else modes.get(typed))
         if known is None:
             said = f"{slug[:40]!r} isn't a mode." if slug else "Name a mode."
             raise Refusal("unknown-mode", said, f"Modes: {', '.join(modes)}.")
@@ -82,7 +88,14 @@ class Library:
             return "gone"
         if (now.mode, now.rules) == (has.mode, has.rules):
             return "same"
-        return "narrower" if now.rules == has.rules and not widens(has.mode, now.mode) else "changed"
+        return "narrower" if _is_narrower(has, now) else "changed"
+
+    def narrowed(self, record: SessionRecord) -> str:
+        """The name by which what the files say now is pinned, if that is provably narrower; else "". Raises StateError."""
+        has, now = self.of(record), self._now(record)
+        if has is None or now is None or not _is_narrower(has, now):
+            return ""
+        return pins.keep(self._folder(), now)  # what was judged, whatever the files say by now
 
     def is_settled(self, record: SessionRecord) -> bool:
         """Whether the files ask nothing of this session that could be done without a person."""
@@ -100,8 +113,9 @@ class Library:
 
     def _now(self, record: SessionRecord) -> Pinned | None:
         """What the files say of this session's mode; None where they say nothing of it any more."""
-        known = self.listing(record.project).modes.get(record.mode or "")
-        return pins.pin_of(known, self.rules(known.mode.slug, record.project)) if known is not None else None
+        project = "" if record.by_default else record.project  # as it was pinned: no person chose anything of a project
+        known = self.listing(project).modes.get(record.mode or "")
+        return pins.pin_of(known, self.rules(known.mode.slug, project)) if known is not None else None
 
     def _folder(self) -> str:
         return os.path.join(self._data_dir(), "pins")
@@ -110,3 +124,7 @@ class Library:
         while len(self._pinned) >= MOST_REMEMBERED:
             self._pinned.pop(next(iter(self._pinned)), None)
         self._pinned[(self._folder(), name)] = pinned
+
+
+def _is_narrower(has: Pinned, now: Pinned) -> bool:
+    return now.rules == has.rules and not widens(has.mode, now.mode)

@@ -30,6 +30,8 @@ class Memory:
     """The digest of the last command that was read in the messages of a running turn, by conversation."""
     unsaid: dict[str, str] = field(default_factory=dict)
     """What the person must read below the answer of this turn, by conversation."""
+    shown: dict[tuple[str, str], str] = field(default_factory=dict)
+    """The digest of what a person was shown of a project's mode, by project and slug."""
     models: dict[str, Own] = field(default_factory=dict)
     """The sessions' own models, by conversation, for as long as a mode is on."""
     left: dict[str, SessionRecord | None] = field(default_factory=dict)

@@ -35,6 +35,7 @@ class Own:
     """
 
     activation: str
+    slug: str
     model: ModelChoice
     current: ModelChoice
     turn: str

@@ -14,6 +14,7 @@ from .hooks.mode_model import ModeModel
 from .hooks.offered_tools import OfferedTools
 from .hooks.overheard import Overheard
 from .hooks.relative_paths import RelativePaths
+from .hooks.requests import one_after_another
 from .hooks.tool_gate import ToolGate
 from .hooks.turn_context import TurnContext
 from .host.context import PluginContext
@@ -34,9 +35,8 @@ def register(ctx: PluginContext) -> None:
     wrap(gate.tool_execution)
     ctx.register_hook("pre_llm_call", turn.pre_llm_call)
     ctx.register_middleware("tool_request", RelativePaths(desk).tool_request)
-    ctx.register_middleware("llm_request", overheard.llm_request)
-    ctx.register_middleware("llm_request", OfferedTools(desk).llm_request)
-    ctx.register_middleware("llm_request", model.llm_request)
+    ctx.register_middleware("llm_request", one_after_another(
+        overheard.llm_request, OfferedTools(desk).llm_request, model.llm_request))
     ctx.register_hook("transform_llm_output", overheard.transform_llm_output)
     ctx.register_hook("pre_gateway_dispatch", dispatch.pre_gateway_dispatch)
     ctx.register_hook("api_request_error", model.api_request_error)

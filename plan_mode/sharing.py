@@ -89,7 +89,8 @@ def _imported(wanted: Import, try_only: bool) -> str:
 
 
 def _told(wanted: Import) -> list[str]:
-    told = [line for change in wanted.changes for line in (_of_file(change), *_grants(change), *_lost(change), *_rules(change))]
+    told = [line for change in wanted.changes for line in (
+        _of_file(change), *_grants(change), *_asks(change), *_lost(change), *_rules(change))]
     notes = [f"Note: {visible(str(warning))}" for warning in wanted.warnings[:MOST_FAULTS]]
     more = [f"and {len(wanted.warnings) - MOST_FAULTS} more notes"] if len(wanted.warnings) > MOST_FAULTS else []
     return [*told, *notes, *more]
@@ -101,7 +102,7 @@ def _of_file(change: Change) -> str:
         "new": f"new, in {file}",
         "same": f"as it is in {file}",
         "other": f"replaces what {file} says of {', '.join(change.fields)}" if change.fields else f"replaces {file}",
-        "broken": f"replaces {file}, which can't be read: {visible(change.fault)}",
+        "broken": f"replaces {file}, which has faults: {visible(change.fault)}",
     }[change.to_file]
     return f"  {change.mode.slug}: {what}"
 
@@ -112,6 +113,16 @@ def _grants(change: Change) -> list[str]:
     if change.to_file == "same":
         return []
     return [f"    grants: {now}" if now == before else f"    grants until now: {before}; then: {now}"]
+
+
+def _asks(change: Change) -> list[str]:
+    """What else the mode decides: it is easily overlooked, and may cost money."""
+    model, child = change.mode.model, change.mode.child_mode
+    if change.to_file == "same":
+        return []
+    told = [f"    asks for the model {visible(model.model)}" + (f" of {visible(model.provider)}" if model.provider else "")
+            ] if model else []
+    return told + ([f"    sub-agents work in: {visible(child)}"] if child else [])
 
 
 def _lost(change: Change) -> list[str]:

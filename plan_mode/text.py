@@ -17,6 +17,19 @@ def visible(text: str) -> str:
     return _OBEYED.sub(lambda match: _escape(match[0]), text.replace("\r\n", "\n"))
 
 
+_ATTACHED: Final = re.compile(
+    r"MEDIA(?=:)|\[(?=\[)|!(?=\[)|<(?=img\b)|(?<![\w./:])(?:~/|/|[A-Za-z]:[/\\])(?=(?:[\w.-]+[/\\])*[\w.-]+\.\w)", re.IGNORECASE)
+_JOINER: Final = "\u2060"
+
+
+def unattached(text: str, *, undo: bool = False) -> str:
+    """The text with a word joiner in all that chats take for a file to send: they would take it out, and send the file.
+
+    That are media tags, images, and the bare paths of files. ``undo``: a text without what this put in, as it is typed again.
+    """
+    return text.replace(_JOINER, "") if undo else _ATTACHED.sub(lambda found: f"{found[0]}{_JOINER}", text)
+
+
 def one_line(text: str, most: int) -> str:
     """The text on one line, shortened to ``most`` characters before those that would be obeyed are written out."""
     return visible(shorten(" ".join(text.split()), most))

@@ -247,12 +247,11 @@ class Cli:
     def sent(self, request: dict[str, Any], *, conversation: str | None = None, platform: str = "", model: str = "own",
              provider: str = "p", turn_id: str = "t1") -> dict[str, Any]:
         """One request as it leaves for the model, after all middlewares; the same object where none changed it."""
-        for callback in self.context.middleware["llm_request"]:
-            with self.acting():
-                changed = callback(request=request, session_id=self.conversation if conversation is None else conversation,
-                                   platform=platform or self.platform, model=model, provider=provider, turn_id=turn_id)
-            request = changed["request"] if changed else request
-        return request
+        [callback] = self.context.middleware["llm_request"]  # some hosts hand the same request to each, and send the last one's
+        with self.acting():
+            changed = callback(request=request, session_id=self.conversation if conversation is None else conversation,
+                               platform=platform or self.platform, model=model, provider=provider, turn_id=turn_id)
+        return changed["request"] if changed else request
 
     def write_plan(self, name: str = "2026-01-01_120000-plan.md", text: str = PLAN_TEXT, **where: Any) -> Path:
         """The agent writes a plan file of this session."""
@@ -330,6 +329,10 @@ class Chat(Seat):
     """Its key stays when its conversation changes."""
 
     platform = "telegram"
+
+    def type(self, line: str) -> str:
+        """What a person reads: word joiners are invisible."""
+        return super().type(line).replace("\u2060", "")
 
     def new(self, conversation: str, *, agent: bool = True) -> None:
         """``/new``: the hooks are told both conversations, and nothing is bound."""

@@ -77,7 +77,7 @@ def test_nothing_is_left_where_it_cant_be_written(models: Models, tmp_path: Path
     ([(OTHER, "t2"), (THIRD, "t2")], False),
 ])
 def test_who_changed_the_sessions_own_model(requests: list[tuple[ModelChoice, str]], is_chosen: bool) -> None:
-    own = Own("a", OWN, OWN, "t1")
+    own = Own("a", "docs", OWN, OWN, "t1")
     for current, turn in requests:
         own = own.then(current, turn)
     assert own.is_chosen is is_chosen

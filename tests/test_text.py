@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from plan_mode.text import one_line, shorten, visible
+from plan_mode.text import one_line, shorten, unattached, visible
 
 
 @pytest.mark.parametrize(("text", "shown"), [
@@ -67,3 +67,16 @@ def test_a_line_is_made_of_a_megabyte_in_no_time(character: str) -> None:
     line = one_line(text, 600)
     assert time.perf_counter() - started < 1
     assert len(line) < 600 * len("\\U000e0041") + 50
+
+
+
+@pytest.mark.parametrize("sent", [
+    "see MEDIA|:/a/b.png", "media|:x", "[|[as_document]]", "!|[x](http://e/x.png)", "<|img src=http://e/x.png>",
+    "Plans: /|a/b/c.md (yours)", "`/|a.yaml`", "~/|x/y.json", "C:\\|x\\y.md", "(/|a.md)", "/|a.md:/b.md",
+    "Multimedia a", "/planmode on, /mode off.", "http://e/x.md", "./a.md", "a/b.md", "[a](b)", "/work/src", "MEDIA", "3 < 4", "",
+])
+def test_what_a_chat_would_send_as_a_file_stays_text(sent: str) -> None:
+    """The bar stands for what keeps it one."""
+    text = sent.replace("|", "")
+    assert unattached(text) == sent.replace("|", "\u2060")
+    assert unattached(unattached(text), undo=True) == text

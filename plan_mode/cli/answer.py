@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 from ..controller import Desk
 from ..errors import Refusal
+from ..host import capabilities
+from ..host.home import home
+from ..host.seams import seam
 from ..modes.faults import Fault
 from ..modes.project import project_root
 
@@ -39,6 +42,14 @@ def folder(named: str | None) -> str:
 def project(named: str | None) -> str:
     """The root of a project: the folder that was named, else that of the project around the current one. Raises Refusal."""
     return folder(named) if named else project_root(folder(None))
+
+
+def unread_config() -> tuple[str, ...]:
+    """A note where there is a config.yaml that didn't count, for verbs whose answer could depend on it."""
+    if not os.path.exists(os.path.join(home(), "config.yaml")) or capabilities.read_config() is not None:
+        return ()
+    why = "Hermes isn't importable here" if seam("config") is None else "Hermes can't read it"
+    return (f"config.yaml was not read, because {why}: agent.modes and settings don't count.",)
 
 
 def as_data(faults: Sequence[Fault]) -> list[dict[str, str | int]]:

@@ -12,12 +12,15 @@ from .. import plans
 from ..controller import Desk
 from ..errors import Refusal
 from ..facts import completed
-from ..host import workspace
+from ..host import registry, workspace
 from ..modes.builtin import PLAN
 from ..modes.project import project_root
 from ..standing import Standing
 from ..state.record import blank
-from .answer import Answer, folder
+from .answer import Answer, folder, unread_config
+
+_ANY_TOOL: Final = "read_file"
+"""One that every registry holds whose tools were loaded."""
 
 EXIT: Final = {"allow": 0, "deny": 1, "ask": 3}
 
@@ -31,10 +34,12 @@ def check(desk: Desk, arguments: Namespace) -> Answer:
     record = replace(blank(), mode=mode.slug, project=project, plan_root=plan_root)
     given = completed(mode, arguments.tool, _object(arguments.arguments), lambda: cwd, remote)
     verdict, _ = desk.verdict(Standing(record, mode), arguments.tool, given)
+    if verdict.rule == "unknown-tool" and registry.toolset_of(_ANY_TOOL) is None:
+        verdict = replace(verdict, reason=f"{verdict.reason}; MCP servers and plugins aren't connected here")
     if not arguments.json:
-        return Answer(verdict.told(arguments.tool, mode.slug), EXIT[verdict.effect])
+        return Answer(verdict.told(arguments.tool, mode.slug), EXIT[verdict.effect], unread_config())
     return Answer(json.dumps({"effect": verdict.effect, "mode": mode.slug, "tool": arguments.tool, "rule": verdict.rule,
-                              "reason": verdict.reason}), EXIT[verdict.effect])
+                              "reason": verdict.reason}), EXIT[verdict.effect], unread_config())
 
 
 def _object(untrusted_json: str) -> dict[str, Any]:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import sys
 from argparse import Namespace
 
 from .. import sharing
 from ..controller import Desk
+from ..errors import Refusal
 from ..host.home import home
 from ..modes import doctor
 from ..modes.registry import Known, Listing, read_mode_file
 from ..modes.sources import is_home_of
 from ..text import one_line
-from .answer import Answer, as_data, project
+from .answer import Answer, as_data, project, unread_config
+from .printing import holds
 
 
 def listed(desk: Desk, arguments: Namespace) -> Answer:
@@ -21,12 +24,12 @@ def listed(desk: Desk, arguments: Namespace) -> Answer:
         return Answer(json.dumps({
             "modes": [_as_data(known) for known in listing.modes.values()],
             "untrusted": [_as_data(waiting.offered) for waiting in listing.untrusted.values()],
-            "faults": as_data(listing.faults), "warnings": as_data(listing.warnings)}))
+            "faults": as_data(listing.faults), "warnings": as_data(listing.warnings)}), notes=unread_config())
     lines = [f"{slug}  {one_line(known.mode.description or known.mode.name, 100)}  [{_whose(known)}]"
              for slug, known in listing.modes.items()]
     lines += [f"Not used: {slug} in {waiting.offered.file}, which would replace yours and may allow more; in a session, "
               f"/mode trust {slug} vouches for it." for slug, waiting in listing.untrusted.items()]
-    return Answer("\n".join(lines), notes=_wrong(listing))
+    return Answer("\n".join(lines), notes=(*unread_config(), *_wrong(listing)))
 
 
 def _as_data(known: Known) -> dict[str, str | bool]:
@@ -65,6 +68,9 @@ def exported(desk: Desk, arguments: Namespace) -> Answer:
     found = sharing.export(desk, arguments.slug, project(arguments.project))
     notes = tuple(f"Note: {note}" for note in found.notes)
     if arguments.output is None:
+        if not holds(found.text, sys.stdout):
+            raise Refusal("not-printable", f"Nothing was printed: {sys.stdout.encoding}, which is printed in here, has no sign "
+                          "for some of the file.", "Let it be written: -o FILE.")
         return Answer(found.text, notes=notes)
     sharing.write_new(arguments.output, found.text)
     return Answer(f"{found.slug} and its rules are in {arguments.output}.", notes=notes)

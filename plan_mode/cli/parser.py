@@ -9,14 +9,17 @@ from typing import Any, Final
 from ..controller import Desk
 from ..errors import PlanModeError, Refusal
 from ..sharing import SCOPES
-from ..text import visible
 from . import modes, sessions
 from .answer import Verb
 from .check import check
+from .printing import written
 
 HELP: Final = "Modes, the sessions that are in them, and the way out of one"
 
 MISUSED: Final = 2
+UNPRINTABLE: Final = 2
+"""Nobody got the answer, so it must not be taken for one: 1 would be a "no"."""
+
 _MISUSES: Final = frozenset({"unknown-mode", "no-json", "no-folder"})
 """Rules of refusals for a mistake in the command line, as argparse itself would find it."""
 
@@ -36,26 +39,38 @@ class Cli:
         off.add_argument("record", metavar="record-id", help="the id that /planmode status and the list show")
         _add_check(_verb(verbs, "check", check, "may a call run in a mode? nothing is run",
                          "Judges one call as a session in that mode would; nothing is run. Exits with 0 if it is allowed, 1 if "
-                         "it is denied, 3 if a person would be asked, and 2 if the command line is wrong."))
+                         "it is denied, 3 if a person would be asked, and 2 if the command line is wrong or the answer can't be "
+                         "printed."))
         of_modes = _verb(verbs, "modes", modes.listed, "what modes there are; validate, export and import their files",
                          "What modes there are, and the care of their files. Without a verb: list.")
         of_modes.set_defaults(project=None, json=False)
         _add_modes(of_modes.add_subparsers(metavar="verb"))
 
     def run(self, arguments: Any) -> int:
-        """Carry out a verb and print. Exits with another code than 0 where it is refused or finds something wrong."""
+        """Carry out a verb and print. Exits with another code than 0 where it is refused or finds something wrong.
+
+        A standard error that is closed is left alone; any other output that can't be written to ends the program with 2.
+        """
         try:
             answer = arguments.act(self._desk, arguments)
         except PlanModeError as exc:
-            print(visible(str(exc)), file=sys.stderr)
+            _note(str(exc))
             misused = isinstance(exc, Refusal) and exc.rule in _MISUSES
             raise SystemExit(MISUSED if misused else 1) from exc
-        sys.stdout.write(visible(answer.text if answer.text.endswith("\n") else f"{answer.text}\n"))
+        why = written(answer.text, sys.stdout)
+        if why:
+            _note(f"The answer can't be printed ({why}). Send it to where it can be.")
+            raise SystemExit(UNPRINTABLE)
         for note in answer.notes:
-            print(visible(note), file=sys.stderr)
+            _note(note)
         if answer.code:
             raise SystemExit(answer.code)  # older hosts take no heed of what a command returns
         return 0
+
+
+def _note(text: str) -> None:
+    if sys.stderr is not None and written(text, sys.stderr):
+        raise SystemExit(UNPRINTABLE)
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:

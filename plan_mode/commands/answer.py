@@ -1,4 +1,4 @@
-"""What all commands share: the guard around a handler, and how words are split."""
+"""What all commands share: the guard around a handler, how an answer leaves for a chat, and how words are split."""
 
 from __future__ import annotations
 
@@ -7,24 +7,30 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
+from ..controller import Desk, Here
 from ..errors import PlanModeError
-from ..text import visible
+from ..text import unattached, visible
 
 log: Final = logging.getLogger(__name__)
 
 
-def answering(handler: Callable[[str], str]) -> Callable[[Any], str]:
-    """The handler, with every failure turned into a sentence that says what happened and what to do."""
-    @functools.wraps(handler)
+def answering(desk: Desk, command: str, act: Callable[[Here, str], str]) -> Callable[[Any], str]:
+    """The handler of a command: what ``act`` says, with every failure turned into a sentence that says what to do."""
+    @functools.wraps(act)
     def answer(raw_args: Any = "") -> str:
+        in_chat = True
         try:
-            return visible(handler(raw_args if isinstance(raw_args, str) else ""))
+            typed = unattached(raw_args, undo=True) if isinstance(raw_args, str) else ""
+            here = desk.here(command, typed)
+            in_chat = bool(here.facts.platform)
+            said = act(here, typed)
         except PlanModeError as exc:
-            return visible(str(exc))
+            said = str(exc)
         except Exception as exc:
             log.exception("plan-mode: a command failed")
-            return visible(f"plan-mode failed ({type(exc).__name__}: {exc}). What was in force still is; "
-                           "see /planmode status, and please report this with the log.")
+            said = (f"plan-mode failed ({type(exc).__name__}: {exc}). What was in force still is; "
+                    "see /planmode status, and please report this with the log.")
+        return unattached(visible(said)) if in_chat else visible(said)
     return answer
 
 

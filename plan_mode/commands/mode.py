@@ -15,6 +15,7 @@ from ..host import capabilities, workspace
 from ..models import MOST_CHARACTERS, is_name
 from ..modes.builtin import PLAN
 from ..modes.model import ModelChoice
+from ..modes.registry import Offered
 from ..modes.sources import Scope
 from . import render
 from .answer import answering, split_verb
@@ -44,15 +45,14 @@ class ModeCommand:
 
     def __init__(self, desk: Desk, planmode: PlanModeCommand) -> None:
         self._desk, self._planmode = desk, planmode
-        self.handle = answering(self._handle)
+        self.handle = answering(desk, "mode", self._handle)
         self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
             "": self._show, "off": lambda here, rest: leave(desk, here), "info": self._info, "check": self._check,
             "trust": self._trust, "model": self._model, "export": self._export, "import": self._import, "use": self._use,
             "reload": self._reload, "help": lambda here, rest: USAGE,
         }
 
-    def _handle(self, raw_args: str) -> str:
-        here = self._desk.here("mode", raw_args)
+    def _handle(self, here: Here, raw_args: str) -> str:
         verb, rest = split_verb(raw_args)
         act = self._verbs.get(verb)
         if act is not None:
@@ -64,7 +64,9 @@ class ModeCommand:
         if slug == PLAN.slug:
             return self._planmode.turn_on(here, task)
         known = entry.switch(self._desk, here, named.strip()[:len(slug)])
-        return render.switched(known, render.model(self._desk.models.of(known.mode), self._desk.settings()))
+        desk = self._desk
+        theirs = [rule.name for rule in desk.library.rules(known.mode.slug, self._project(here)).texts if rule.scope == "project"]
+        return render.switched(known, render.model(desk.models.of(known.mode), desk.settings()), theirs)
 
     def _project(self, here: Here) -> str:
         """The project of the session, as it was fixed at its switch, else where the person is now."""
@@ -77,8 +79,10 @@ class ModeCommand:
         standing, project = desk.standing(here.place), self._project(here)
         drift = desk.library.drift(standing.record) if standing.record and standing.record.mode else "same"
         model = desk.models.of(standing.mode) if standing.mode is not None and standing.fallback is None else None
+        own = desk.memory.models.get(here.place.conversation)
+        refused = own is not None and own.refused and standing.mode is not None and own.slug == standing.mode.slug
         return render.modes(standing, desk.library.listing(project), project, drift, here.refusal,
-                            render.model(model, desk.settings()), capabilities.personality())
+                            render.model(model, desk.settings(), refused=refused), capabilities.personality())
 
     def _info(self, here: Here, slug: str) -> str:
         project = self._project(here)
@@ -86,7 +90,9 @@ class ModeCommand:
         known = library.named(slug, project)
         slug = known.mode.slug
         model = render.model(self._desk.models.of(known.mode), self._desk.settings())
-        return render.mode_info(known, library.rules(slug, project), library.listing(project).untrusted.get(slug), model)
+        text = render.mode_info(known, library.rules(slug, project), model)
+        offered = library.offered(slug, project)
+        return text if offered is None else f"{text}\n\n{self._shown(project, offered)}"
 
     def _check(self, here: Here, rest: str) -> str:
         tool, _, untrusted_json = rest.partition(" ")
@@ -94,7 +100,7 @@ class ModeCommand:
             raise Refusal("no-tool", "Name a tool.", "As in /mode check write_file {\"path\": \"/tmp/x\"}")
         try:
             arguments: Any = json.loads(untrusted_json) if untrusted_json.strip() else {}
-        except ValueError as exc:
+        except (ValueError, RecursionError) as exc:
             raise Refusal("no-json", f"The arguments aren't JSON: {exc}.", "Write them as {\"path\": \"/tmp/x\"}.") from exc
         standing = self._desk.standing(here.place)
         if standing.mode is None:
@@ -106,16 +112,26 @@ class ModeCommand:
         return render.checked(tool, standing, verdict)
 
     def _trust(self, here: Here, slug: str) -> str:
+        """Trust what was shown: what wasn't yet, or says something else by now, is shown instead."""
         entry.refuse_nowhere(here)
         library, project = self._desk.library, self._project(here)
-        try:
-            vouched = library.vouch(slug, project) or library.vouch(slug.lower(), project)
-        except OSError as exc:
-            raise Refusal("not-stored", f"It can't be remembered ({exc.strerror or exc}).") from exc
-        if vouched is None:
+        slug = library.named(slug, project).mode.slug
+        offered = library.offered(slug, project)
+        if offered is None:
             raise Refusal("nothing-to-trust", f"Nothing of this project waits for your trust under the name {slug[:40]!r}.",
                           "See /mode for what there is.")
-        return render.trusted(vouched)
+        if self._desk.memory.shown.get((project, slug)) != offered.digest:
+            return self._shown(project, offered)
+        try:
+            library.vouch(offered)
+        except OSError as exc:
+            raise Refusal("not-stored", f"It can't be remembered ({exc.strerror or exc}).") from exc
+        return render.trusted(offered.known)
+
+    def _shown(self, project: str, offered: Offered) -> str:
+        memory = self._desk.memory
+        memory.keep(memory.shown, (project, offered.known.mode.slug), offered.digest)
+        return render.offered(offered)
 
     def _model(self, here: Here, rest: str) -> str:
         entry.refuse_nowhere(here)
@@ -126,7 +142,9 @@ class ModeCommand:
             raise Refusal("no-model", f"Name a model, of at most {MOST_CHARACTERS} characters, and its provider if it counts "
                                       "only there.", f"As in /mode model {mode.slug} <model>, or /mode model {mode.slug} clear.")
         desk.models.choose(mode.slug, None if words == ["clear"] else ModelChoice(*words))
-        desk.memory.models.clear()  # this is the latest that anybody chose
+        for conversation, own in list(desk.memory.models.items()):
+            if own.slug == mode.slug:  # this is the latest that anybody chose for it
+                desk.memory.models.pop(conversation, None)
         return render.model_chosen(mode.slug, desk.models.of(mode), desk.settings())
 
     def _export(self, here: Here, rest: str) -> str:

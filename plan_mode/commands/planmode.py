@@ -38,14 +38,13 @@ class PlanModeCommand:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self.handle = answering(self._handle)
+        self.handle = answering(desk, "planmode", self._handle)
         self._verbs: Final[dict[str, Callable[[Here, str], str]]] = {
             "": self._status, "status": self._status, "on": self.turn_on, "show": self._show,
             "approve": self._approve, "reject": self._reject, "off": self._off,
         }
 
-    def _handle(self, raw_args: str) -> str:
-        here = self._desk.here("planmode", raw_args)
+    def _handle(self, here: Here, raw_args: str) -> str:
         verb, rest = split_verb(raw_args)
         act = self._verbs.get(verb)
         return act(here, rest) if act else f"{verb[:40]!r} isn't a word /planmode knows.\n{USAGE}"

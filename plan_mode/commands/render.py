@@ -14,8 +14,8 @@ from ..host.seams import seam
 from ..library import Drift
 from ..modes.builtin import PLAN
 from ..modes.exchange import granted
-from ..modes.model import ModelChoice
-from ..modes.registry import Known, Listing, Untrusted
+from ..modes.model import WORDS, Mode, ModelChoice
+from ..modes.registry import Known, Listing, Offered
 from ..modes.rules import Rules
 from ..plans import PlanText
 from ..policy.decide import Verdict
@@ -31,6 +31,9 @@ MOST_SHOWN: Final = 20_000
 """Characters of a plan that are shown."""
 
 DECIDE: Final = "Next: /planmode approve, /planmode reject <feedback>, or /planmode off"
+
+MOST_OF_A_TEXT_SHOWN: Final = 2000
+"""Characters of one text of a mode."""
 
 DIGITS: Final = 12
 """Of a digest that are shown."""
@@ -97,7 +100,7 @@ def _mode_lines(standing: Standing) -> list[str]:
     if standing.fallback is not None:
         return [f"Only reading is possible [{standing.fallback.rule}], because {standing.fallback.reason}."]
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(standing.record.since)) if standing.record else "?"
-    return [f"{standing.mode.name} mode is on since {since}."]
+    return [f"{standing.mode.title} mode is on since {since}."]
 
 
 def _plan_line(plan: PlanText | Unreadable) -> str:
@@ -205,12 +208,15 @@ def _passing(lasting: bool) -> list[str]:
 MOST_FAULTS: Final = 20
 
 
-def switched(known: Known, model: str) -> str:
+def switched(known: Known, model: str, rules: Sequence[str]) -> str:
+    """``rules``: the files of the project that go with it."""
     mode = known.mode
-    lines = [f"{mode.name} mode is on. {mode.description}".strip()]
+    lines = [f"{mode.title} mode is on. {one_line(mode.description, 300)}".strip()]
     lines += _provenance(known)
     if known.origin == "project" and not known.vouched:
         lines.append(f"It grants: {granted(mode)}.")
+    if rules:
+        lines.append(f"Rules of this project go with it: {one_line(', '.join(rules), 300)}.")
     lines += [model] if model else []
     return "\n".join([*lines, "Next: go on; /mode off leaves, /planmode on plans first."])
 
@@ -232,7 +238,7 @@ def modes(standing: Standing, listing: Listing, project: str, drift: Drift, refu
         lines.append(f"Defined in {visible(standing.pinned.file)}.")
     lines += {
         "changed": ["Its file says something else now. This session keeps what it was switched with; "
-                    f"/mode {now} takes what the file says."],
+                    f"{switch_by(now)} takes what the file says."],
         "gone": ["It isn't defined anywhere any more. This session keeps what it was switched with."],
     }.get(drift, []) if standing.fallback is None else []
     lines += [model] if model else []
@@ -258,27 +264,49 @@ def _faulty(listing: Listing) -> list[str]:
     return [f"{len(listing.faults)} fault{'s' if len(listing.faults) > 1 else ''} in mode files; /mode reload shows them"]
 
 
-def mode_info(known: Known, rules: Rules, untrusted: Untrusted | None, model: str) -> str:
+def mode_info(known: Known, rules: Rules, model: str) -> str:
     mode = known.mode
-    lines = [f"{mode.name} ({mode.slug})", *_provenance(known), f"Grants: {granted(mode)}."]
+    lines = [f"{mode.title} ({mode.slug})", *_provenance(known), f"Grants: {granted(mode)}."]
     lines += [model] if model else []
-    lines += [f"{title}: {shorten(visible(text), 2000)}" for title, text in (
-        ("When", mode.when_to_use), ("Role", mode.role_definition), ("Instructions", mode.custom_instructions)) if text]
-    lines += [f"Rules: {rule.name} ({rule.scope})" for rule in rules.texts]
+    lines += _texts(mode, MOST_OF_A_TEXT_SHOWN)
+    lines += [f"Rules: {visible(rule.name)} ({rule.scope})" for rule in rules.texts]
     lines += [f"Note: {visible(fault)}" for fault in rules.faults]
-    if untrusted is not None:
-        offered = untrusted.offered
-        lines += [f"The project's own {mode.slug}, not used ({visible(offered.file)}): grants {granted(offered.mode)}.",
-                  f"Its role: {shorten(visible(offered.mode.role_definition), 2000)}",
-                  f"/mode trust {mode.slug} vouches for exactly that, and the rules beside it."]
-    return "\n".join([*lines, f"Next: /mode {mode.slug}"])
+    return "\n".join([*lines, f"Next: {switch_by(mode.slug)}"])
 
 
-def model(choice: ModelChoice | None, settings: Settings) -> str:
+def offered(found: Offered) -> str:
+    """All of what a project says of a mode, before a person vouches for it."""
+    mode = found.known.mode
+    lines = [f"Of {mode.slug} this project says, in {visible(found.known.file)} ({found.digest[:DIGITS]}):",
+             f"Grants: {granted(mode)}."]
+    if mode.model is not None:
+        lines.append(f"Model: {visible(f'{mode.model.model} {mode.model.provider}'.strip())}")
+    if mode.child_mode:
+        lines.append(f"Sub-agents: {visible(mode.child_mode)}")
+    lines += _texts(mode, MOST_SHOWN)
+    lines += [f"Rules from {visible(rule.name)}: {shorten(visible(rule.text), MOST_SHOWN)}" for rule in found.rules.texts]
+    lines.append("Until you trust it, its words are marked for the model as the project's, it chooses no model, and it takes "
+                 "no other mode's place unless it allows less.")
+    return "\n".join([*lines, f"Next: /mode trust {mode.slug} vouches for exactly that"])
+
+
+def _texts(mode: Mode, most: int) -> list[str]:
+    return [f"{title}: {shorten(visible(text), most)}" for title, text in (
+        ("When", mode.when_to_use), ("Role", mode.role_definition), ("Instructions", mode.custom_instructions)) if text]
+
+
+def switch_by(slug: str) -> str:
+    """What a person types to switch into a mode."""
+    return f"/mode use {slug}" if slug.lower() in WORDS else f"/mode {slug}"
+
+
+def model(choice: ModelChoice | None, settings: Settings, *, refused: bool = False) -> str:
     """The model of a mode, and what becomes of it; "" without one."""
     if choice is None:
         return ""
     name, provider = visible(choice.model), visible(choice.provider)
+    if refused:
+        return f"Model: {name}, which the provider doesn't have; the session's own is used."
     if settings.mode_models != "apply":
         return f"Model: {name}{f' of {provider}' if provider else ''}; type /model to use it."
     where = f"where the session is on {provider}" if provider else "of the session's own provider"
@@ -286,7 +314,7 @@ def model(choice: ModelChoice | None, settings: Settings) -> str:
 
 
 def model_chosen(slug: str, choice: ModelChoice | None, settings: Settings) -> str:
-    return f"{model(choice, settings) or f'{slug} mode names no model; the session keeps its own.'}\nNext: /mode {slug}"
+    return f"{model(choice, settings) or f'{slug} mode names no model; the session keeps its own.'}\nNext: {switch_by(slug)}"
 
 
 def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
@@ -295,7 +323,7 @@ def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
 
 def trusted(known: Known) -> str:
     return (f"What {visible(known.file)} says of {known.mode.slug} now is trusted, with its rules; another text would not be.\n"
-            f"Next: /mode {known.mode.slug}")
+            f"Next: {switch_by(known.mode.slug)}")
 
 
 def exported(found: Exported) -> str:

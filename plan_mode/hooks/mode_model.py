@@ -42,9 +42,9 @@ class ModeModel:
                 return None
             own = self._seen(session_id, standing, ModelChoice(str(model or ""), str(provider or "")), str(turn_id or ""))
             choice = self._choice(standing)
-            if choice is None or own.refused or own.current != own.model:
+            if choice is None or own.refused:
                 return None
-            if choice.provider not in ("", own.current.provider):
+            if not _is_asked_for(choice, own):
                 self._suggest(session_id, standing, own, choice)
                 return None
         except Exception:
@@ -61,7 +61,7 @@ class ModeModel:
             standing = self._standing(session_id, platform)
             own = self._desk.memory.models.get(session_id)
             choice = self._choice(standing) if standing is not None else None
-            if standing is None or own is None or choice is None or own.refused or own.current != own.model:
+            if standing is None or own is None or choice is None or own.refused or not _is_asked_for(choice, own):
                 return
             self._desk.memory.keep(self._desk.memory.models, session_id, replace(own, refused=True))
             self._tell(session_id, f"The provider has no model {one_line(choice.model, 80)}, which {_name(standing)} mode "
@@ -88,7 +88,7 @@ class ModeModel:
         activation = standing.record.activation if standing.record is not None else ""
         before = memory.models.get(conversation)
         if before is None or before.activation != activation:
-            own = Own(activation, current, current, turn)
+            own = Own(activation, standing.mode.slug if standing.mode is not None else "", current, current, turn)
         else:
             own = before.then(current, turn)
             if own.is_chosen and before.current != current:
@@ -108,7 +108,7 @@ class ModeModel:
 
     def _suggest(self, conversation: str, standing: Standing, own: Own, choice: ModelChoice) -> None:
         """Tell the person, once for each time the mode was turned on, what only they can do."""
-        if own.suggested:
+        if own.suggested or own.current != own.model or choice.provider in ("", own.current.provider):
             return
         self._desk.memory.keep(self._desk.memory.models, conversation, replace(own, suggested=True))
         here = one_line(own.current.provider, 80) or "another provider"
@@ -121,5 +121,10 @@ class ModeModel:
         self._desk.memory.keep(unsaid, conversation, "\n".join(filter(None, (unsaid.get(conversation), f"[plan-mode] {text}"))))
 
 
+def _is_asked_for(choice: ModelChoice, own: Own) -> bool:
+    """Whether requests go out for the mode's model instead of the session's own."""
+    return own.current == own.model and choice.provider in ("", own.current.provider) and choice.model != own.current.model
+
+
 def _name(standing: Standing) -> str:
-    return one_line(standing.mode.name, 40) if standing.mode is not None else ""
+    return standing.mode.title if standing.mode is not None else ""

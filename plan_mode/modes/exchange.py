@@ -6,12 +6,15 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import Refusal, YamlError, YamlMissing
-from ..text import visible
+from ..text import one_line
 from . import rulesfiles, yaml12
 from .builtin import PLAN
 from .model import EditRule, Mode
 from .rules import Rule
 from .yamlwriter import written
+
+MOST_OF_A_GRANT = 600
+"""Characters: a pattern has 512 at most."""
 
 
 def exported(mode: Mode, rules: Iterable[Rule] = ()) -> str:
@@ -63,7 +66,7 @@ def granted(mode: Mode) -> str:
     parts = [f"edit{limit}" if group == "edit" else group for group in sorted(grants.groups)]
     parts += sorted(grants.allow) if mode.source != "built-in" or mode.slug != PLAN.slug else ["reading"]
     parts += [f"not {name}" for name in sorted(grants.deny)]
-    return ", ".join(map(visible, parts)) or "nothing but asking, the todo list and finding tools"
+    return ", ".join(one_line(part, MOST_OF_A_GRANT) for part in parts) or "nothing but asking, the todo list and finding tools"
 
 
 def _group(name: str, rule: EditRule | None) -> Any:

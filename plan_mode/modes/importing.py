@@ -156,7 +156,7 @@ def _defined(scope: Scope, trusted_home: str, project: str) -> Mapping[str, Mapp
     """Slug -> the files of that scope that define it, if only with a fault."""
     found: dict[str, dict[str, None]] = {}
     for source in sources_of(trusted_home, project):
-        if source.scope == scope:
+        if source.scope == scope and not source.stray:
             file = read_mode_file(source.path)
             for slug in (*(mode.slug for mode in file.modes), *(fault.mode for fault in file.faults)):
                 found.setdefault(slug, {})[source.path] = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import Final
 
+from ..text import one_line
 from .jsregex import Pattern
 
 GROUPS: Final = frozenset({
@@ -14,6 +15,8 @@ GROUPS: Final = frozenset({
 })
 """Every group that grants tools (``policy.catalogue`` says which)."""
 
+
+MOST_OF_A_NAME: Final = 60
 
 WORDS: Final = frozenset({"off", "info", "check", "model", "trust", "export", "import", "use", "reload", "help"})
 """What ``/mode`` takes for words of its own: a mode of such a slug is chosen by ``/mode use``."""
@@ -77,6 +80,11 @@ class Mode:
     def __post_init__(self) -> None:
         g = self.grants
         object.__setattr__(self, "restricted", bool(GROUPS - g.groups or g.deny or g.edit_rule))
+
+    @property
+    def title(self) -> str:
+        """Its name as it is shown: one line, and bounded."""
+        return one_line(self.name, MOST_OF_A_NAME)
 
     @property
     def edits_freely(self) -> bool:

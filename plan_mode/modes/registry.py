@@ -38,6 +38,15 @@ class Known:
 
 
 @dataclass(frozen=True, slots=True)
+class Offered:
+    """A project's definition whole, with its rules and the digest that stands for both."""
+
+    known: Known
+    rules: Rules
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
 class Untrusted:
     """A project's definition that isn't used, because it would take the place of ``instead_of`` and may allow more.
 
@@ -90,14 +99,18 @@ class Registry:
                 self._place(modes, untrusted, Known(mode, origin, path, origin != "project"), project, vouched)
         return Listing(MappingProxyType(modes), MappingProxyType(untrusted), tuple(faults), tuple(warnings))
 
-    def vouch(self, slug: str, project: str) -> Known | None:
-        """Trust what a project says of that mode now, its rules included; None where nothing waits for it. Raises OSError."""
+    def offered(self, slug: str, project: str) -> Offered | None:
+        """What a project says of that mode now, its rules included; None where nobody need vouch for anything."""
         offered = [Known(mode, origin, path, False) for origin, path, file in self._files_of(project) if origin == "project"
                    for mode in self._usable(path, file, []) if mode.slug == slug]
         if not offered or self._is_vouched(offered[-1].mode, project, trusted(self._trusted_file())):
             return None
-        trust(self._trusted_file(), slug, digest_of(offered[-1].mode, self.rules(slug, project)))
-        return offered[-1]
+        rules = self.rules(slug, project)
+        return Offered(offered[-1], rules, digest_of(offered[-1].mode, rules))
+
+    def vouch(self, offered: Offered) -> None:
+        """Trust exactly that, whatever the files say by now. Raises OSError."""
+        trust(self._trusted_file(), offered.known.mode.slug, offered.digest)
 
     def rules(self, slug: str, project: str) -> Rules:
         """The rules of a mode, as they are now."""
@@ -115,6 +128,8 @@ class Registry:
 
     def _read(self, source: Source) -> ModeFile:
         known = self._files.get(source.path)
+        if source.stray:
+            return ModeFile(faults=(Fault(source.path, "it leads out of the project; it is left out"),))
         if known is not None and known[0] == source.seen:
             return known[1]
         file = read_mode_file(source.path)
@@ -137,7 +152,7 @@ class Registry:
                vouched: Trusted) -> None:
         """Let a definition take the place of the one before, if it may."""
         slug = offered.mode.slug
-        before = modes.get(slug)
+        before = modes.get(slug) or next((known for other, known in modes.items() if other.lower() == slug.lower()), None)
         untrusted.pop(slug, None)
         if offered.origin == "project":
             if self._is_vouched(offered.mode, project, vouched):

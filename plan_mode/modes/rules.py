@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from ..text import visible
-from .sources import Scope, is_home_of
+from .sources import Scope, is_below, is_home_of
 
 MOST_FILES: Final = 200
+MOST_FOLDERS: Final = 500
+"""Folders that are looked into below one folder of rules."""
+
 MOST_OF_ONE: Final = 64 * 1024
 MOST_OF_ALL: Final = 256 * 1024
 """Characters."""
@@ -74,63 +77,71 @@ def folders_of(slug: str, trusted_home: str, project: str) -> tuple[tuple[str, S
 def read_rules(slug: str, trusted_home: str, project: str) -> Rules:
     """The rules of a mode: all text files of its folders, by name, those of the home first. Never raises.
 
-    A link that leads out of its folder is not followed; what is too long is cut off, and said to be.
+    A link that leads out of its folder is not followed; what is too long is cut off, and said to be. It costs little whatever
+    lies there: of no file more is read than there is room for, and nothing where none is left.
     """
     texts: list[Rule] = []
     faults: list[str] = []
     room = MOST_OF_ALL
     for folder, scope in folders_of(slug, trusted_home, project):
-        if scope == "project" and not _is_below(os.path.realpath(folder), os.path.realpath(project)):
+        if scope == "project" and not is_below(folder, project):
             faults.append(f"{folder} leads out of the project; it is left out.")
             continue
         for path in _files(folder, faults):
+            if not room:
+                faults.append(f"{path} and all rules after it are left out, because the {MOST_OF_ALL} characters that rules may "
+                              "have are used up. Shorten those before it.")
+                return Rules(tuple(texts), tuple(faults))
+            most = min(room, MOST_OF_ONE)
             try:
-                text = _read(path)
+                text = _read(path, most + 1)
             except (OSError, UnicodeDecodeError) as exc:
                 faults.append(f"{path} can't be read ({_why(exc)}); it is left out.")
                 continue
-            if len(text) > min(room, MOST_OF_ONE):
+            if len(text) > most:
                 faults.append(f"{path} is longer than what is left of {MOST_OF_ALL} characters ({MOST_OF_ONE} a file); "
                               "its end is left out.")
-                text = text[:min(room, MOST_OF_ONE)]
+                text = text[:most]
+            room -= len(text)  # blank text as well: reading it takes as long
             if text.strip():
                 texts.append(Rule(os.path.relpath(path, folder).replace(os.sep, "/"), text, scope))
-                room -= len(text)
     return Rules(tuple(texts), tuple(faults))
 
 
 def _files(folder: str, faults: list[str]) -> Iterator[str]:
     """The files below a folder that hold rules, sorted by their path in it."""
-    root = os.path.realpath(folder)
     if not os.path.isdir(folder):
         return
     found: list[str] = []
     unlisted: list[str] = []
+    left, crowded = MOST_FOLDERS, False
     for parent, folders, names in os.walk(folder, onerror=lambda exc: unlisted.append(str(exc.filename))):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        known = sorted(name for name in folders if not name.startswith("."))
+        folders[:] = known[:left]
+        crowded = crowded or len(known) > left
+        left -= len(folders)
         found += [os.path.join(parent, name) for name in names
                   if not name.startswith(".") and not name.lower().endswith(_LEFT_OUT)]
         if len(found) > MOST_FILES:
             faults.append(f"{folder} holds more than {MOST_FILES} files; the rest is left out.")
             break
+    if crowded:
+        faults.append(f"{folder} holds more than {MOST_FOLDERS} folders; the rest is left out.")
     faults += [f"{path} can't be listed; it is left out." for path in unlisted]
     for path in sorted(found)[:MOST_FILES]:
-        if _is_below(os.path.realpath(path), root):
+        if is_below(path, folder):
             yield path
         else:
             faults.append(f"{path} leads out of its folder; it is left out.")
 
 
-def _is_below(real: str, root: str) -> bool:
-    return real.startswith(root + os.sep)
-
-
-def _read(path: str) -> str:
+def _read(path: str, most: int) -> str:
+    """The first ``most`` characters of a plain file. Raises OSError, UnicodeDecodeError."""
     descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(descriptor, "rb") as file:
+    with os.fdopen(descriptor, encoding="utf-8", newline="") as file:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise OSError("it isn't a plain file")
-        return file.read(4 * MOST_OF_ALL).decode("utf-8")
+        return file.read(most)
 
 
 def _why(exc: Exception) -> str:

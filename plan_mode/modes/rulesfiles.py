@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ..errors import Refusal
 from ..text import visible
-from .faults import Spot, name_of, shown
+from .faults import Reading, Spot, name_of, shown
 from .rules import MOST_FILES, MOST_OF_ALL, MOST_OF_ONE, Rule, name_fault
 
 _PATH: Final = "relativePath"
@@ -18,7 +18,7 @@ _SHAPE: Final = f"Write a list of {{{_PATH}: a path below the folder of rules, {
 
 
 def to_data(slug: str, rules: Iterable[Rule]) -> list[dict[str, str]]:
-    """The value of ``rulesFiles`` from which ``check`` makes the same rules. Raises Refusal for a name that it wouldn't take.
+    """The value of ``rulesFiles`` from which ``check`` makes the same rules. Raises Refusal for what it wouldn't take.
 
     Two texts of one name, or of names that differ by case, become one: they go to one folder.
     """
@@ -35,7 +35,20 @@ def to_data(slug: str, rules: Iterable[Rule]) -> list[dict[str, str]]:
             found[rule.name.casefold()] = {_PATH: told, _TEXT: rule.text}
         else:
             before[_TEXT] += f"\n{rule.text}"
-    return list(found.values())
+    data = list(found.values())
+    _refuse_faults(slug, data)
+    return data
+
+
+def _refuse_faults(slug: str, data: list[dict[str, str]]) -> None:
+    """Joining what lies in two folders can make rules that neither of them held: an import of those would be refused."""
+    reading = Reading("", "", lambda path: (int(path[0]) + 1, 0) if path else (0, 0))  # the "line" is the number of the entry
+    check(Spot(reading, ()), data)
+    for fault in reading.faults:
+        where = f" of {shown(data[fault.line - 1][_PATH])}" if fault.line else ""
+        found = f"; it is {fault.found}" if fault.found else ""
+        raise Refusal("not-exportable", f"The rules of {slug} can't be exported, because no import would take them{where}: "
+                      f"{fault.message}{found}.", fault.hint)
 
 
 def check(spot: Spot, value: Any) -> Mapping[str, str]:

@@ -159,7 +159,7 @@ def _mode(reading: Reading, path: Path, value: Any, by_key: str | None) -> tuple
         return "", None
     slug = value.get("slug", by_key)
     spot = Spot(reading, path, slug if isinstance(slug, str) and _SLUG.match(slug) else number)
-    if RESERVED in (slug, by_key):
+    if any(isinstance(each, str) and each.lower() == RESERVED for each in (slug, by_key)):
         (spot / "slug").fault("the slug 'plan' is taken: plan mode can't be replaced", hint="Choose another slug.")
         return "", None
     faults = len(reading.faults)

@@ -25,29 +25,39 @@ Scope = Literal["home", "project"]
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One mode file. ``seen`` identifies its content without reading it; it changes when the file is another one."""
+    """One mode file. ``seen`` identifies its content without reading it; it changes when the file is another one.
+
+    ``stray``: a link leads from a project out of it, so it is nobody's to read in the project's name.
+    """
 
     path: str
     scope: Scope
     seen: tuple[int, ...]
+    stray: bool = False
 
 
 def sources_of(trusted_home: str, project: str) -> tuple[Source, ...]:
     """Every mode file there is for a session in ``project`` ("" without one), in order. Reads none of them.
 
-    The project's are skipped where its ``.hermes`` is the Hermes home itself.
+    Those of the home may be links to anywhere; a project's file that is one out of the project, or lies in a folder that is,
+    is stray. The project's are skipped where its ``.hermes`` is the Hermes home itself.
     """
     found = list(_in_folder(os.path.join(trusted_home, _FOLDER), "home"))
     if project and not is_home_of(trusted_home, project):
         for name in _PROJECT_FILES:
-            found += _file(os.path.join(project, name), "project")
-        found += _in_folder(os.path.join(project, ".hermes", _FOLDER), "project")
+            found += _file(os.path.join(project, name), "project", project)
+        found += _in_folder(os.path.join(project, ".hermes", _FOLDER), "project", project)
     return tuple(found)
 
 
 def is_home_of(trusted_home: str, project: str) -> bool:
     """Whether the Hermes home is this project's own ``.hermes``: then nothing in it is the project's."""
     return os.path.realpath(os.path.join(project, ".hermes")) == os.path.realpath(trusted_home)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Whether a path really lies below a folder, whatever links lead to either."""
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(folder), ""))
 
 
 def read_text(path: str) -> str:
@@ -64,19 +74,20 @@ def read_bytes(path: str) -> bytes:
         return file.read(MOST_BYTES + 1)
 
 
-def _in_folder(folder: str, scope: Scope) -> Iterator[Source]:
+def _in_folder(folder: str, scope: Scope, around: str = "") -> Iterator[Source]:
     try:
         names = sorted(name for name in os.listdir(folder) if name.endswith(_ENDINGS) and not name.startswith("."))
     except OSError:
         return
     for name in names[:MOST_FILES]:
-        yield from _file(os.path.join(folder, name), scope)
+        yield from _file(os.path.join(folder, name), scope, around)
 
 
-def _file(path: str, scope: Scope) -> Iterator[Source]:
+def _file(path: str, scope: Scope, around: str = "") -> Iterator[Source]:
+    """The file, if there is one; it is stray where it doesn't lie below ``around`` ("": it may lie anywhere)."""
     try:
         status = os.stat(path)
     except OSError:
         return
     seen = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-    yield Source(path, scope, seen)
+    yield Source(path, scope, seen, bool(around) and not is_below(path, around))

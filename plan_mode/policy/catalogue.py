@@ -90,6 +90,10 @@ ALIASES: Final = MappingProxyType({
 })
 """Names of older hosts, and names that newer hosts still accept."""
 
+OTHER_NAMES: Final = MappingProxyType({
+    name: tuple(alias for alias, known in ALIASES.items() if known == name) for name in CATALOGUE
+})
+
 EDITORS: Final = frozenset(name for name, tool in CATALOGUE.items() if tool.group == "edit")
 
 WRITERS: Final = frozenset(name for name, tool in CATALOGUE.items() if tool.writes)

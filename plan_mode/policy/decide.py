@@ -13,7 +13,7 @@ from typing import Final, Literal
 from ..errors import FileRestrictionError
 from ..modes.model import Mode
 from ..text import visible
-from .catalogue import ALWAYS, CATALOGUE, EDITORS, canonical
+from .catalogue import ALWAYS, CATALOGUE, EDITORS, OTHER_NAMES, WRITERS, canonical
 from .containment import Inside, Outside
 from .options import PASSED_ON
 from .targets import Unreadable
@@ -123,7 +123,7 @@ def could_allow(mode: Mode, tool: str, server: str = "") -> bool:
 
 def _names(name: str, server: str) -> frozenset[str]:
     """What a mode may call a tool: by its name, or by its server's."""
-    return frozenset({name, f"mcp:{server}"} if server else {name})
+    return frozenset({name, f"mcp:{server}"} if server else {name, *OTHER_NAMES.get(name, ())})
 
 
 def _protected(mode: Mode, name: str, facts: Facts) -> Verdict | None:
@@ -138,7 +138,7 @@ def _protected(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 
 def _explicit_deny(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     if _names(name, facts.server) & mode.grants.deny:
-        return Verdict("deny", "explicit-deny", f"{mode.name} mode denies {name} by name", _way_out(mode))
+        return Verdict("deny", "explicit-deny", f"{mode.title} mode denies {name} by name", _way_out(mode))
     return None
 
 
@@ -166,6 +166,8 @@ def _edit(mode: Mode, name: str, facts: Facts) -> Verdict | None:
 def _misplaced(mode: Mode, name: str, facts: Facts) -> Verdict | None:
     """What speaks against the first file that may not be written."""
     hint = _edit_hint(mode, facts)
+    if facts.targets and name in WRITERS - EDITORS and mode.grants.edit_rule is not None:
+        return Verdict("deny", "unreadable-targets", f"{name} may write other files beside the one that is named", hint)
     for target in facts.targets if isinstance(facts.targets, tuple) else ():
         if isinstance(target.judged, Outside):
             return Verdict("deny", target.judged.rule, target.judged.reason, hint)
@@ -264,11 +266,11 @@ def _not_granted(mode: Mode, name: str, facts: Facts) -> Verdict:
         return Verdict("deny", facts.fallback.rule,
                        f"{name} isn't reading, and only reading is possible because {facts.fallback.reason}",
                        facts.fallback.hint)
-    rule, reason = "not-granted", f"{name} isn't available in {mode.name.lower()} mode"
+    rule, reason = "not-granted", f"{name} isn't available in {mode.title.lower()} mode"
     if facts.foreign:
         rule, reason = "foreign-tool", f"here {name} isn't the host's own tool but somebody else's of that name"
     elif name not in CATALOGUE and not facts.server:
-        rule, reason = "unknown-tool", f"{name} isn't a tool that {mode.name.lower()} mode knows to be harmless"
+        rule, reason = "unknown-tool", f"{name} isn't a tool that {mode.title.lower()} mode knows to be harmless"
     return Verdict("deny", rule, reason, _way_out(mode))
 
 

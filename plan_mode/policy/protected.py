@@ -6,8 +6,11 @@ import os
 from dataclasses import dataclass
 from typing import Final
 
-_OF_THE_HOME: Final = ("config.yaml", ".env", "SOUL.md", "skills", "plugins", "modes", "cron", "plugin-data")
-_OF_THE_PROJECT: Final = (".roomodes", ".hermes-modes.yaml", ".hermes/modes", ".git/hooks")
+_OF_THE_HOME: Final = (
+    "config.yaml", ".env", "auth.json", "mcp.json", "state.db", "SOUL.md", "skills", "plugins", "hooks", "modes", "cron",
+    "profiles", "plugin-data",
+)
+_OF_THE_PROJECT: Final = (".roomodes", ".hermes-modes.yaml", ".hermes/modes", ".git")
 _RULES: Final = "rules-"
 _RULES_PARENTS_OF_THE_PROJECT: Final = (".hermes", ".roo")
 

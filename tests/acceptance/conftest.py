@@ -8,6 +8,8 @@ import pytest
 
 from tests.acceptance.lab import HOSTS, Host, Lab, find_host
 
+pytest.register_assert_rewrite("tests.acceptance.modes")
+
 _failed = pytest.StashKey[bool]()
 
 

@@ -177,7 +177,7 @@ OFF      out     left+   left+   left    left    left    left    left    left   
 info     told    told    told    told    told    told    told    told    told    told    told    told    told    told
 write    free    plans   plans   no      yes     rule    no      rule    rule    missing lock    lock    damaged free
 run      free    no      no      no      yes     no      yes     no      no      missing lock    lock    damaged free
-trust    nothing nothing nothing nothing nothing nothing nothing trusted nothing nothing nothing nothing nothing shut
+trust    nothing nothing nothing nothing nothing nothing nothing offered unknown unknown nothing nothing nothing shut
 model    big     big     big     big     big     big     big     big     big     big     big     big     big     shut
 clear    small   small   small   small   small   small   small   small   small   small   small   small   small   shut
 reload   listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed  listed
@@ -237,8 +237,8 @@ ANSWERS: Final[dict[str, tuple[str, str, str]]] = {
     "missing": (SAME, r"^\w+ may not run in read-only mode \[mode-missing\]: ", REFUSAL),
     "lock": (SAME, r"^\w+ may not run in read-only mode \[lockdown\]: ", REFUSAL),
     "damaged": (SAME, r"^\w+ may not run in read-only mode \[state-damaged\]: ", REFUSAL),
+    "offered": (SAME, r"^Of own this project says, in .*\.roomodes \(\w{12}\):\n(.|\n)*\nNext: /mode trust own ", NEXT),
     "nothing": (SAME, r"^Nothing of this project waits for your trust under the name 'own'\. See /mode ", REFUSAL),
-    "trusted": (SAME, r"^What .*\.roomodes says of own now is trusted, with its rules; ", NEXT),
     "big": (SAME, r"^Model: big", NEXT),
     "small": (SAME, r"^ask mode names no model", NEXT),
     "listed": (SAME, r"^\d+ modes: plan, code, architect, ask, debug, orchestrator(, own)?, theirs(, own)?\.\n", NEXT),

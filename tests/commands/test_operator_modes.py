@@ -108,6 +108,32 @@ def test_a_mistake_in_the_command_line(run: Any, docs: Path, arguments: tuple[st
     assert done.err.startswith(told)
 
 
+def test_an_unknown_tool_may_be_one_of_what_isnt_connected(run: Any, docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    why = "mcp_fs_read isn't a tool that docs mode knows to be harmless; MCP servers and plugins aren't connected here"
+    done = run("check", "--mode", "docs", "mcp_fs_read")
+    assert (done.code, f"may not run in docs mode [unknown-tool]: {why}." in done.out) == (1, True)
+    said = json.loads(run("check", "--mode", "docs", "--json", "mcp_fs_read").out)
+    assert (list(said), said["reason"]) == (["effect", "mode", "tool", "rule", "reason"], why)
+    assert "connected" not in run("check", "--mode", "docs", "terminal").out
+    monkeypatch.setattr("plan_mode.host.registry.toolset_of", lambda tool: "files" if tool == "read_file" else None)
+    assert "connected" not in run("check", "--mode", "docs", "mcp_fs_read").out
+
+
+@pytest.mark.parametrize(("importable", "why"), [(False, "Hermes isn't importable here"), (True, "Hermes can't read it")])
+@pytest.mark.parametrize("verb", [("check", "--mode", "ask", "read_file"), ("check", "--mode", "ask", "--json", "read_file"),
+                                  ("modes", "list"), ("modes", "list", "--json"), ("modes",)])
+def test_a_config_that_isnt_read_is_told(
+    run: Any, machine: Machine, monkeypatch: pytest.MonkeyPatch, verb: tuple[str, ...], importable: bool, why: str,
+) -> None:
+    assert run(*verb).err == ""
+    monkeypatch.setattr("plan_mode.cli.answer.seam", lambda name: (lambda: None) if importable else None)
+    (machine.home / "config.yaml").write_text("agent: {}")
+    done = run(*verb)
+    assert (done.code, done.err) == (0, f"config.yaml was not read, because {why}: agent.modes and settings don't count.\n")
+    machine.config = {}
+    assert run(*verb).err == ""
+
+
 def test_a_question_to_a_person(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("plan_mode.controller.decide", lambda mode, tool, facts: Verdict("ask", "asks", "a person decides"))
     assert run("check", "--mode", "ask", "switch_mode") == (
@@ -333,6 +359,16 @@ def test_import(run: Any, machine: Machine, tmp_path: Path) -> None:
         "Next: /mode docs\n"), "")
 
 
+def test_an_import_tells_of_the_model_and_of_the_mode_for_sub_agents(run: Any, tmp_path: Path) -> None:
+    given = write(tmp_path / "given.yaml", {**DOCS, "model": "big", "childMode": "ask"},
+                  {**DOCS, "slug": "b", "model": {"model": "huge", "provider": "far"}})
+    asks, asks_of = ("    asks for the model big\n    sub-agents work in: ask\n", "    asks for the model huge of far\n")
+    out = run("modes", "import", given).out
+    assert asks in out
+    assert asks_of in out
+    assert "asks for" not in run("modes", "import", given).out
+
+
 def test_an_import_that_would_replace_something(run: Any, machine: Machine, docs: Path, tmp_path: Path) -> None:
     write(docs, {**DOCS, "roleDefinition": "x", "groups": ["read", "command"]}, {**DOCS, "slug": "mine"})
     broken = machine.home / "modes" / "other.yaml"
@@ -346,7 +382,7 @@ def test_an_import_that_would_replace_something(run: Any, machine: Machine, docs
         r"    grants until now: command, read; then: edit (^docs/.*\.md$), read",
         "    lost, because that file defines them too: mine",
         f"    rules: 1 file, in the place of all that {machine.home}/rules-docs holds",
-        f"  other: replaces {broken}, which can't be read: {broken}:2:1: the brackets don't fit: a comma or a closing one is "
+        f"  other: replaces {broken}, which has faults: {broken}:2:1: the brackets don't fit: a comma or a closing one is "
         "missing. Look at the line before, too.",
         r"    grants: edit (^docs/.*\.md$), read",
         f"  more: new, in {machine.home}/modes/more.yaml",
@@ -470,11 +506,13 @@ def test_a_folder_that_is_gone(run: Any, machine: Machine, monkeypatch: pytest.M
 @pytest.fixture
 def alone(tmp_path: Path) -> Any:
     """``python -m plan_mode`` in a folder, with the package installed elsewhere."""
-    def alone(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def alone(folder: Path, *arguments: str, out: Any = subprocess.PIPE, err: Any = subprocess.PIPE,
+              **more: str) -> subprocess.CompletedProcess[str]:
         plain = {name: value for name, value in os.environ.items() if not name.startswith(("HERMES", "TERMINAL", "PYTHON"))}
         return subprocess.run(
-            [sys.executable, "-m", "plan_mode", *arguments], cwd=folder, capture_output=True, text=True, timeout=60,
-            env={**plain, "HERMES_HOME": str(tmp_path / "home"), "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1"})
+            [sys.executable, "-m", "plan_mode", *arguments], cwd=folder, stdout=out, stderr=err, text=True, timeout=60,
+            env={**plain, "HERMES_HOME": str(tmp_path / "home"), "PYTHONPATH": str(REPOSITORY), "PYTHONDONTWRITEBYTECODE": "1",
+                 **more})
     return alone
 
 
@@ -496,3 +534,51 @@ def test_a_projects_modules_arent_taken_for_the_hosts(alone: Any, tmp_path: Path
 def test_in_the_folder_of_the_package_itself(alone: Any) -> None:
     done = alone(REPOSITORY, "modes", "validate", "examples/modes/docs.yaml", "--json")
     assert (done.returncode, json.loads(done.stdout)["modes"]) == (0, ["docs"])
+
+
+def test_an_output_that_has_no_sign_for_a_character(alone: Any, tmp_path: Path) -> None:
+    write(tmp_path / ".roomodes", {**DOCS, "description": "É…", "name": "Ü"})
+    done = alone(tmp_path, "modes", "list", "--project", str(tmp_path), PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "docs  \\xc9\\u2026  [project, " in done.stdout
+    done = alone(tmp_path, "check", "--mode", "docs", "--project", str(tmp_path), "é", PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout.split(" ")[0]) == (1, "\\xe9")
+
+
+def test_an_export_isnt_printed_as_something_else(alone: Any, tmp_path: Path) -> None:
+    write(tmp_path / ".roomodes", {**DOCS, "name": "Ü"})
+    done = alone(tmp_path, "modes", "export", "docs", "--project", str(tmp_path), PYTHONIOENCODING="ascii")
+    assert (done.returncode, done.stdout, done.stderr) == (
+        1, "", "Nothing was printed: ascii, which is printed in here, has no sign for some of the file. Let it be written: -o "
+               "FILE.\n")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="this system has no device that is always full")
+def test_an_output_that_is_full(alone: Any, tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = alone(tmp_path, "check", "--mode", "ask", "read_file", out=full)
+        assert (done.returncode, done.stderr) == (
+            2, "The answer can't be printed (No space left on device). Send it to where it can be.\n")
+        assert alone(tmp_path, "check", "--mode", "ask", "read_file", out=full, err=full).returncode == 2
+        done = alone(tmp_path, "check", "--mode", "nope", "read_file", err=full)
+        assert (done.returncode, done.stdout) == (2, "")
+
+
+def test_an_output_that_nobody_reads(alone: Any, tmp_path: Path) -> None:
+    ours, theirs = os.pipe()
+    os.close(ours)
+    try:
+        done = alone(tmp_path, "check", "--mode", "ask", "read_file", out=theirs)
+    finally:
+        os.close(theirs)
+    assert (done.returncode, done.stderr) == (2, "The answer can't be printed (Broken pipe). Send it to where it can be.\n")
+
+
+def test_an_output_that_is_closed(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        done = run("check", "--mode", "ask", "read_file")
+    assert (done.code, done.err) == (2, "The answer can't be printed (it is closed). Send it to where it can be.\n")
+    monkeypatch.setattr(sys, "stderr", None)
+    assert run("check", "--mode", "ask", "read_file").code == 0
+    assert run("check", "--mode", "nope", "read_file").code == 2

@@ -17,6 +17,7 @@ import pytest
 from plan_mode.commands import planmode
 from plan_mode.commands.answer import answering, split_verb
 from plan_mode.commands.planmode import MOST_OF_A_TEXT, USAGE
+from plan_mode.controller import Here
 from plan_mode.errors import StateError
 from plan_mode.host import home as home_module
 from plan_mode.state.lock import locked
@@ -96,10 +97,12 @@ def test_arguments_that_are_no_text(cli: Cli, arguments: Any) -> None:
         assert cli.context.commands["planmode"](arguments) == NO_MODE
 
 
-def test_a_handler_never_raises() -> None:
-    def handler(arguments: str) -> str:
+def test_a_handler_never_raises(cli: Cli) -> None:
+    def handler(here: Here, arguments: str) -> str:
         raise ZeroDivisionError("by \x1bzero")
-    assert answering(handler)("x") == (
+    with cli.acting():
+        said = answering(cli.desk, "planmode", handler)("x")
+    assert said == (
         "plan-mode failed (ZeroDivisionError: by \\x1bzero). What was in force still is; "
         "see /planmode status, and please report this with the log.")
 

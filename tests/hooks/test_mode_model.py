@@ -157,8 +157,31 @@ def test_a_model_that_the_provider_doesnt_have_is_used_no_more(cli: Cli, docs: d
     assert cli.answer() == ("done\n\n[plan-mode] The provider has no model big, which Docs mode names. The session's own model "
                             "is used from now on; /mode model names another.")
     assert cli.answer() == "done"
+    told = "Model: big, which the provider doesn't have; the session's own is used."
+    assert told in cli.type("/mode").splitlines()
     cli.type("/mode model docs other")
     assert model(cli) == "other"
+    assert told not in cli.type("/mode").splitlines()
+
+
+@pytest.mark.parametrize(("named", "provider"), [("own", "p"), ("big", "q")])
+def test_the_sessions_own_model_is_no_mode_s(cli: Cli, machine: Machine, named: str, provider: str) -> None:
+    """Neither one of the same name, nor one of another provider, was asked for."""
+    modes(machine, {**MODE, "model": {"model": named, "provider": provider}})
+    cli.type("/mode docs")
+    assert model(cli) == "own"
+    cli.answer()
+    cli.fire("api_request_error", session_id=cli.conversation, reason="model_not_found")
+    assert cli.answer() == "done"
+
+
+def test_a_model_that_is_given_to_one_mode_touches_no_session_in_another(cli: Cli, docs: dict[str, Any]) -> None:
+    cli.type("/mode docs")
+    assert (model(cli, turn_id="t1"), model(cli, "mine", turn_id="t2")) == ("big", "mine")
+    cli.type("/mode model ask other")
+    assert model(cli, "mine", turn_id="t3") == "mine"
+    cli.type("/mode model docs other")
+    assert model(cli, "mine", turn_id="t4") == "other"
 
 
 @pytest.mark.parametrize("error", [{}, {"reason": "rate_limit", "status_code": 429}, {"status_code": 500}, {"reason": None}])

@@ -131,6 +131,24 @@ def test_rules_whose_name_no_import_would_take(name: str, why: str) -> None:
     assert refusal.value.reason.startswith("Its rules can't be exported, because of the path '")
 
 
+@pytest.mark.parametrize(("rules", "why"), [
+    ([("a.md", "x" * 65536), ("a.md", "y")], " of 'a.md': a file of rules can't be longer than 65536 characters. Make several "
+                                             "files of it."),
+    ([(f"{number}.md", "x") for number in range(201)], ": a mode can't have more than 200 files of rules; it is a list of 201. "
+                                                       "Join some of them."),
+    ([("a", "x"), ("A/b.md", "x")], ": 'a' can't be a file, because 'A/b.md' lies below it. Rename one of them."),
+    ([("rules/a", "x"), ("rules/a/b.md", "x")], ": 'rules/a' can't be a file, because 'rules/a/b.md' lies below it. Rename one "
+                                                "of them."),
+    ([*((f"{number}.md", "x" * 65535) for number in range(4)), *((f"{number}.md", "") for number in range(4)), ("y", "y")],
+     ": the rules of a mode can't be longer than 262144 characters in all. Shorten them."),
+])
+def test_rules_that_no_import_would_take(rules: list[tuple[str, str]], why: str) -> None:
+    """Those of .hermes and .roo are fine alone, but not in one folder."""
+    with pytest.raises(Refusal) as refusal:
+        exported(DOCS, [Rule(name, text, "project") for name, text in rules])
+    assert str(refusal.value) == f"The rules of docs can't be exported, because no import would take them{why}"
+
+
 def test_rules_of_one_name_become_one() -> None:
     """A project may have them in .hermes and in .roo; the import puts them into one folder."""
     rules = [Rule("A.md", "one", "project"), Rule("b.md", "x", "project"), Rule("a.md", "two", "project")]

@@ -427,3 +427,12 @@ def test_what_no_file_can_hold_is_found_before_anything_is_written(world: World,
 def test_warnings_are_kept(world: World) -> None:
     world.give(mode(nope=1))
     assert [warning.field for warning in world.plan().warnings] == ["nope"]
+
+
+def test_a_file_outside_of_the_project_doesnt_define_its_modes(world: World) -> None:
+    """It isn't read: else an import would tell whether a private file defines a mode."""
+    secret = world.root / "secret.yaml"
+    secret.write_text(json.dumps({"customModes": [mode()]}))
+    (world.project / ".roomodes").symlink_to(secret)
+    world.give(mode())
+    assert [change.to_file for change in world.plan("project").changes] == ["new"]

@@ -13,7 +13,7 @@ from plan_mode.modes import registry
 from plan_mode.modes.builtin import BUILTIN
 from plan_mode.modes.exchange import to_data
 from plan_mode.modes.model import ModelChoice
-from plan_mode.modes.registry import CONFIG, Listing, Registry
+from plan_mode.modes.registry import CONFIG, Known, Listing, Registry
 
 
 class World:
@@ -37,6 +37,14 @@ class World:
 
     def list(self, project: Path | str | None = None) -> Listing:
         return self.registry.listing(str(self.project if project is None else project))
+
+    def vouch(self, slug: str) -> Known | None:
+        """Trust what the project says now; None where nothing waits for it."""
+        offered = self.registry.offered(slug, str(self.project))
+        if offered is None:
+            return None
+        self.registry.vouch(offered)
+        return offered.known
 
     def role(self, slug: str) -> str:
         return self.list().modes[slug].mode.role_definition
@@ -127,7 +135,7 @@ def test_vouching(world: World) -> None:
     world.write(world.home / "modes" / "a.yaml", mode(role="mine"))
     world.write(world.project / ".roomodes", mode(role="theirs", groups=("read", "command"), model="big", childMode="code"))
     assert world.role("docs") == "mine"
-    vouched = world.registry.vouch("docs", str(world.project))
+    vouched = world.vouch("docs")
     assert vouched is not None
     assert vouched.mode.role_definition == "theirs"
     known = world.list().modes["docs"]
@@ -143,7 +151,7 @@ def test_another_definition_must_be_vouched_for_anew(world: World, change: dict[
     world.write(world.home / "modes" / "a.yaml", mode(role="mine"))
     theirs: dict[str, Any] = {"role": "theirs", "groups": ("read", "command")}
     world.write(world.project / ".roomodes", mode(**theirs))
-    world.registry.vouch("docs", str(world.project))
+    world.vouch("docs")
     world.write(world.project / ".roomodes", mode(**{**theirs, **change}))
     assert world.role("docs") == "mine"
 
@@ -153,7 +161,7 @@ def test_other_rules_must_be_vouched_for_anew(world: World) -> None:
     world.write(world.project / ".roomodes", mode(role="theirs"))
     rules = world.project / ".roo" / "rules-docs" / "a.md"
     world.write(rules, "be kind")
-    world.registry.vouch("docs", str(world.project))
+    world.vouch("docs")
     assert world.role("docs") == "theirs"
     world.write(rules, "be evil")
     assert world.role("docs") == "mine"
@@ -161,10 +169,28 @@ def test_other_rules_must_be_vouched_for_anew(world: World) -> None:
     assert world.role("docs") == "theirs"
 
 
+def test_what_was_shown_is_vouched_for_and_not_what_the_file_says_by_then(world: World) -> None:
+    world.write(world.home / "modes" / "a.yaml", mode(role="mine"))
+    path = world.write(world.project / ".roomodes", mode(role="theirs"))
+    offered = world.registry.offered("docs", str(world.project))
+    assert offered is not None
+    world.write(path, mode(role="worse"))
+    world.registry.vouch(offered)
+    assert world.role("docs") == "mine"
+    world.write(path, mode(role="theirs"))
+    assert world.role("docs") == "theirs"
+
+
+def test_a_slug_that_differs_in_case_alone_takes_a_modes_place(world: World) -> None:
+    world.write(world.project / ".roomodes", mode(slug="Ask", groups=("read", "edit", "command")))
+    assert "Ask" not in world.list().modes
+    assert world.list().untrusted["Ask"].instead_of.mode.slug == "ask"
+
+
 def test_nothing_waits(world: World) -> None:
     world.write(world.home / "modes" / "a.yaml", mode())
-    assert world.registry.vouch("docs", str(world.project)) is None
-    assert world.registry.vouch("nope", str(world.project)) is None
+    assert world.vouch("docs") is None
+    assert world.vouch("nope") is None
     assert not world.trusted.exists()
 
 
@@ -172,9 +198,9 @@ def test_what_replaces_nothing_can_be_vouched_for_once(world: World) -> None:
     """Its role is then the user's own text, and its model counts."""
     world.write(world.project / ".roomodes", mode(model="big"))
     assert (world.list().modes["docs"].vouched, world.list().modes["docs"].mode.model) == (False, None)
-    assert world.registry.vouch("docs", str(world.project)) is not None
+    assert world.vouch("docs") is not None
     assert (world.list().modes["docs"].vouched, world.list().modes["docs"].mode.model) == (True, ModelChoice("big"))
-    assert world.registry.vouch("docs", str(world.project)) is None
+    assert world.vouch("docs") is None
 
 
 def test_the_configurations_modes_are_judged_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -117,6 +117,8 @@ def test_what_is_too_long_is_cut(home: Path, project: Path, monkeypatch: pytest.
     found = read(home, project)
     assert [rule.text for rule in found.texts] == ["1234", "12"]
     assert len(found.faults) == 3
+    assert found.faults[2] == (f"{home / 'rules-docs' / 'c'} and all rules after it are left out, because the 6 characters that "
+                               "rules may have are used up. Shorten those before it.")
     assert found.faults[0] == (f"{home / 'rules-docs' / 'a'} is longer than what is left of 6 characters (4 a file); "
                                "its end is left out.")
 
@@ -128,3 +130,57 @@ def test_too_many_files(home: Path, project: Path, monkeypatch: pytest.MonkeyPat
     found = read(home, project)
     assert [rule.name for rule in found.texts] == ["a", "b"]
     assert found.faults == (f"{home / 'rules-docs'} holds more than 2 files; the rest is left out.",)
+
+
+def test_nothing_is_read_for_which_there_is_no_room(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read_so_far: list[tuple[str, int]] = []
+    read_one = rules._read
+
+    def counted(path: str, most: int) -> str:
+        text = read_one(path, most)
+        read_so_far.append((os.path.basename(path), len(text)))
+        return text
+    monkeypatch.setattr(rules, "_read", counted)
+    for number in range(9):
+        write(home / "rules-docs" / f"{number}.md", "é" * 1024 * 1024)
+        write(project / ".roo" / "rules-docs" / f"{number}.md")
+    found = read(home, project)
+    assert read_so_far == [(f"{number}.md", 65537) for number in range(4)]
+    assert [len(rule.text) for rule in found.texts] == [65536] * 4
+    assert [fault.split(" ")[0] for fault in found.faults] == [str(home / "rules-docs" / f"{number}.md") for number in range(5)]
+
+
+def test_blank_text_takes_up_room(home: Path, project: Path) -> None:
+    for number in range(9):
+        write(home / "rules-docs" / f"{number}.md", " " * 65536)
+    found = read(home, project)
+    assert (found.texts, len(found.faults)) == ((), 1)
+
+
+def test_what_fits_exactly_is_all_read(home: Path, project: Path) -> None:
+    for number in range(4):
+        write(home / "rules-docs" / f"{number}.md", "é" * 65536)
+    found = read(home, project)
+    assert ([len(rule.text) for rule in found.texts], found.faults) == ([65536] * 4, ())
+
+
+def test_the_line_ends_of_a_file_stay(home: Path, project: Path) -> None:
+    (home / "rules-docs").mkdir()
+    (home / "rules-docs" / "a.md").write_bytes(b"a\r\nb\rc\n")
+    assert [rule.text for rule in read(home, project).texts] == ["a\r\nb\rc\n"]
+
+
+def test_too_many_folders(home: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules, "MOST_FOLDERS", 3)
+    folder = home / "rules-docs"
+    for name in ("a/x/1", "a/y/2", "b/3", "4"):
+        write(folder / name, name)
+    assert [rule.name for rule in read(home, project).texts] == ["4", "a/x/1", "b/3"]
+    assert read(home, project).faults == (f"{folder} holds more than 3 folders; the rest is left out.",)
+    write(folder / "c" / "5", "5")
+    (folder / "a" / "y" / "2").unlink()
+    (folder / "a" / "y").rmdir()
+    assert [rule.name for rule in read(home, project).texts] == ["4", "b/3", "c/5"]
+    (folder / "c" / "5").unlink()
+    (folder / "c").rmdir()
+    assert read(home, project).faults == ()

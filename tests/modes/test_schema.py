@@ -149,7 +149,8 @@ def deviation_plan() -> None:
         "c.yaml: mode plan: slug: the slug 'plan' is taken: plan mode can't be replaced. Choose another slug."]
     assert [mode.slug for mode in found.modes] == ["a"]
     assert len(modes_of({"plan": mode(slug="x")}, file="f", origin="o").faults) == 1
-    assert not of(mode(slug="Plan")).faults
+    assert of(mode(slug="Plan")).faults
+    assert not of(mode(slug="planner")).faults
 
 
 def deviation_empty_pattern() -> None:

@@ -41,6 +41,44 @@ def test_the_weakest_first(home: Path, project: Path) -> None:
     assert found(home, "") == [("home/.hermes/modes/a.yml", "home"), ("home/.hermes/modes/b.yaml", "home")]
 
 
+@pytest.mark.parametrize("name", [".roomodes", ".hermes-modes.yaml", ".hermes/modes/a.yaml"])
+def test_a_projects_file_that_is_a_link_out_of_it_is_stray(home: Path, project: Path, tmp_path: Path, name: str) -> None:
+    (project / name).symlink_to(tmp_path / "secret")
+    assert sources_of(str(home), str(project)) == ()
+    (tmp_path / "secret").write_text("x")
+    assert [(source.path, source.stray) for source in sources_of(str(home), str(project))] == [(str(project / name), True)]
+    (project / name).unlink()
+    (project / name).symlink_to(project / "mine")
+    (project / "mine").write_text("x")
+    assert [source.stray for source in sources_of(str(home), str(project))] == [False]
+
+
+@pytest.mark.parametrize("folder", [".hermes", ".hermes/modes"])
+def test_files_in_a_folder_that_is_a_link_out_of_the_project_are_stray(
+    home: Path, project: Path, tmp_path: Path, folder: str,
+) -> None:
+    """A folder whose name only begins like the project's is outside of it."""
+    (project / ".hermes" / "modes" / "a.yaml").write_text("x")
+    (project / ".roomodes").write_text("x")
+    (project / folder).rename(tmp_path / "project-b")
+    (project / folder).symlink_to(tmp_path / "project-b")
+    assert [(source.path, source.stray) for source in sources_of(str(home), str(project))] == [
+        (str(project / ".roomodes"), False), (str(project / ".hermes" / "modes" / "a.yaml"), True)]
+
+
+def test_a_file_of_the_home_may_be_a_link_and_so_may_the_project(home: Path, project: Path, tmp_path: Path) -> None:
+    (tmp_path / "dotfile").write_text("x")
+    (home / "modes" / "a.yaml").symlink_to(tmp_path / "dotfile")
+    (project / ".roomodes").write_text("x")
+    (tmp_path / "link").symlink_to(project)
+    assert [source.stray for source in sources_of(str(home), str(tmp_path / "link"))] == [False, False]
+
+
+def test_below_the_root_lies_everything() -> None:
+    assert sources.is_below("/etc", "/")
+    assert not sources.is_below("/etc", "/etc")
+
+
 @pytest.mark.parametrize("name", [".hidden.yaml", "notes.txt", "a.yaml~", "a.yaml.bak", "yaml"])
 def test_other_files_of_a_folder_are_none(home: Path, project: Path, name: str) -> None:
     (home / "modes" / name).write_text("x")

@@ -41,8 +41,8 @@ DEVIATIONS = {
     "two names": "A call whose path and file_path name different files is refused; Roo Code checks path, whichever its tool "
                  "uses.",
     "file_path": "The host's tools take path; a call that has file_path alone names no file, and is refused.",
-    "generated files": "Images and speech are a group of their own, media, and a file that is named for them must be one that "
-                       "may be written; in Roo Code they belong to edit and are written anywhere.",
+    "generated files": "Images and speech are a group of their own, media, and may not be given a file to write where the mode "
+                       "limits files; in Roo Code they belong to edit and are written anywhere.",
     "mcp at the call": "An MCP tool is known by the server that the host's registry gives it, and judged when it is called; "
                        "Roo Code hides it from the model, and its check doesn't know the name that it is called by.",
     "protected": "What decides over the agent (mode files, rules, git's hooks, the Hermes home's settings) is never written in "

@@ -41,7 +41,12 @@ def protected(base: Path) -> Protected:
     ("project/.hermes/modes/x.yaml", "project/.hermes/modes"),
     ("project/.hermes/rules-code/a.md", "project/.hermes/rules-code"),
     ("project/.roo/rules-code/a/b.md", "project/.roo/rules-code"),
-    ("project/.git/hooks/pre-commit", "project/.git/hooks"),
+    ("project/.git/hooks/pre-commit", "project/.git"),
+    ("project/.git/config", "project/.git"),
+    ("project/.git", "project/.git"),
+    ("home/auth.json", "home/auth.json"),
+    ("home/profiles/x/config.yaml", "home/profiles"),
+    ("home/hooks/a.py", "home/hooks"),
     ("plugin/policy/decide.py", "plugin"),
     ("plugin", "plugin"),
 ])
@@ -53,7 +58,8 @@ def test_protected(base: Path, protected: Protected, path: str, place: str) -> N
     "home/plans/2026-01-01_120000-x.md", "home/notes.md", "home", "home/config.yaml.bak", "home/.envrc", "home/skillset/a.md",
     "home/rules", "home/rules/a.md", "home/sub/config.yaml", "home/sub/rules-x/a.md",
     "project/.hermes/plans/a.md", "project/.hermes/plans/rules-x.md", "project/README.md", "project/rules-x/a.md",
-    "project/.git/config", "project/.git/hooks-old/x", "project/sub/.roomodes", "project/.roomodes.md", "plugin-b/x.py",
+    "project/.gitignore", "project/.github/x.yml",
+    "project/sub/.git/x", "project/sub/.roomodes", "project/.roomodes.md", "plugin-b/x.py",
     "plugins", "elsewhere",
 ])
 def test_free(base: Path, protected: Protected, path: str) -> None:

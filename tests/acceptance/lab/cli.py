@@ -63,6 +63,10 @@ class Cli:
 
         self._wait(over, seconds, f"end of turn {script!r}")
 
+    def wait_over(self, begun: Callable[[], bool], seconds: float = 90.0) -> None:
+        """Return when a turn without a script's end is over; ``begun`` tells that the model was asked."""
+        self._wait(lambda: begun() and self._idle(), seconds, "end of the turn")
+
     def submit(self, text: str) -> None:
         """Type a line and press Enter, whatever the CLI makes of it."""
         for character in text:

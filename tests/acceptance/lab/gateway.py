@@ -97,8 +97,12 @@ class Chat:
     @property
     def read(self) -> list[str]:
         """Every message that came in this chat, or in this thread of it, oldest first."""
-        here = (self._where["chat"], self._where["thread"])
-        return [text for chat, thread, text in list(self._gateway.hub.sent) if (chat, thread) == here]
+        return [text.replace("\u2060", "") for text in self._here(self._gateway.hub.sent)]  # which nobody sees
+
+    @property
+    def files(self) -> list[str]:
+        """The paths of all files that the host sent here, because a message named them."""
+        return self._here(self._gateway.hub.files)
 
     def cmd(self, text: str, seconds: float = 90.0) -> str:
         """Send a slash command; return the messages that came until the chat was at rest again."""
@@ -160,6 +164,10 @@ class Chat:
             return all(hub.has("done", posted) for posted in self._posted)
 
         self._wait(done, seconds, "rest in the chat")
+
+    def _here(self, sent: list[tuple[str, str | None, str]]) -> list[str]:
+        here = (self._where["chat"], self._where["thread"])
+        return [what for chat, thread, what in list(sent) if (chat, thread) == here]
 
     def _asked(self) -> list[Approval]:
         asked = [message for message in self.read if _APPROVAL.search(message)]

@@ -17,6 +17,8 @@ class Hub:
         self.connected = threading.Event()
         #: (chat, thread, text) of every message sent by the gateway, oldest first.
         self.sent: list[tuple[str, str | None, str]] = []
+        #: (chat, thread, path) of every file sent by the gateway, oldest first.
+        self.files: list[tuple[str, str | None, str]] = []
         self._marks: dict[str, set[str]] = {"taken": set(), "done": set()}
         self._ids = itertools.count(1)
         self._connection: socket.socket | None = None
@@ -62,5 +64,7 @@ class Hub:
                 self.connected.set()
             case "sent":
                 self.sent.append((message["chat"], message["thread"], message["text"] or ""))
+            case "file":
+                self.files.append((message["chat"], message["thread"], message["path"]))
             case mark:
                 self._marks[mark].add(message["id"])

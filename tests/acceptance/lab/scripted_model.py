@@ -70,6 +70,7 @@ AFTER_THE_END = Step("SCRIPT-END")
 UNSCRIPTED = Step("UNSCRIPTED")
 
 _NOT_FOUND = {"error": {"message": "not found"}}
+_NO_SUCH_MODEL = {"error": {"message": "The model does not exist.", "code": "model_not_found"}}
 
 
 @dataclass(frozen=True)
@@ -144,13 +145,16 @@ def _marked(messages: Sequence[Message]) -> tuple[str | None, int]:
 class ScriptedModel:
     """Serves scripts from ``start`` to ``stop`` and records every request.
 
-    ``requests`` holds chat requests in the order they came; other hits are answered and forgotten.
+    ``requests`` holds chat requests in the order they came; other hits are answered and forgotten. One for a
+    model in ``missing`` gets a 404 and is counted in ``refusals`` instead.
     """
 
     name = "scripted-model"
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self.missing: set[str] = set()
+        self.refusals: list[str] = []
         self._scripts: dict[str, Sequence[Play]] = {}
         self._lock = threading.Lock()
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
@@ -244,6 +248,10 @@ def _handler_of(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
             body = json.loads(self.rfile.read(int(self.headers.get("Content-Length") or 0)))
             if not self.path.endswith("/chat/completions"):
                 self._send(404, _NOT_FOUND)
+                return
+            if body.get("model") in model.missing:
+                model.refusals.append(body["model"])
+                self._send(404, _NO_SUCH_MODEL)
                 return
             answer = model.answer(body)
             # A client may be interrupted and leave; its request is recorded all the same.

@@ -135,7 +135,8 @@ class Project:
 
     def docs_on(self, grants: str = r"edit (^docs/.*\.md$), read") -> str:
         return (f"Docs mode is on. Writes the documentation.\nDefined in {self.roomodes} (this project's, not yours).\n"
-                f"It grants: {grants}.\nNext: go on; /mode off leaves, /planmode on plans first.")
+                f"It grants: {grants}.\nRules of this project go with it: style.md.\n"
+                "Next: go on; /mode off leaves, /planmode on plans first.")
 
     @property
     def fast_on(self) -> str:

@@ -124,7 +124,7 @@ def _mode(standing: Standing, mode: Mode) -> str:
         about = f" ({rule.description})" if rule.description else ""
         lines.append(f"Files can be written only where their path in the project matches {rule.pattern.source}{about}.")
     for each in pinned.rules if pinned is not None else ():
-        whose = NOT_THE_USERS if each.scope == "project" and not is_vouched else ""
+        whose = NOT_THE_USERS if each.scope == "project" and not (is_vouched or is_theirs) else ""
         lines.append(f"{whose}Rules from {visible(each.name)}:\n{each.text.strip()}")
     return shorten("\n".join(filter(None, lines)), MOST_OF_A_MODE)
 

@@ -295,7 +295,7 @@ class Desk:
         try:
             if self.library.of(record) is None:
                 self.library.restored(record)
-            elif record.pin and self.library.drift(record) == "narrower":
+            elif record.pin:
                 pin = self.library.narrowed(record)
                 return arrival.save(owned, transitions.apply(record, Repin(pin))) if pin else owned
         except (StateError, Refusal) as exc:

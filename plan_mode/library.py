@@ -86,14 +86,12 @@ class Library:
         now = self._now(record)
         if now is None:
             return "gone"
-        if (now.mode, now.rules) == (has.mode, has.rules):
-            return "same"
-        return "narrower" if _is_narrower(has, now) else "changed"
+        return _drift(has, now)
 
     def narrowed(self, record: SessionRecord) -> str:
         """The name by which what the files say now is pinned, if that is provably narrower; else "". Raises StateError."""
         has, now = self.of(record), self._now(record)
-        if has is None or now is None or not _is_narrower(has, now):
+        if has is None or now is None or _drift(has, now) != "narrower":
             return ""
         return pins.keep(self._folder(), now)  # what was judged, whatever the files say by now
 
@@ -126,5 +124,7 @@ class Library:
         self._pinned[(self._folder(), name)] = pinned
 
 
-def _is_narrower(has: Pinned, now: Pinned) -> bool:
-    return now.rules == has.rules and not widens(has.mode, now.mode)
+def _drift(has: Pinned, now: Pinned) -> Drift:
+    if (now.mode, now.rules) == (has.mode, has.rules):
+        return "same"
+    return "narrower" if now.rules == has.rules and not widens(has.mode, now.mode) else "changed"

@@ -73,7 +73,7 @@ def test_a_line_is_made_of_a_megabyte_in_no_time(character: str) -> None:
 @pytest.mark.parametrize("sent", [
     "see MEDIA|:/a/b.png", "media|:x", "[|[as_document]]", "!|[x](http://e/x.png)", "<|img src=http://e/x.png>",
     "Plans: /|a/b/c.md (yours)", "`/|a.yaml`", "~/|x/y.json", "C:\\|x\\y.md", "(/|a.md)", "/|a.md:/b.md",
-    "Multimedia a", "/planmode on, /mode off.", "http://e/x.md", "./a.md", "a/b.md", "[a](b)", "/work/src", "MEDIA", "3 < 4", "",
+    "Multimedia a", "/planmode on, /mode off.", "http://e/x.md", "./a.md", "a/b.md", "[a](b)", "/a/src", "MEDIA", "3 < 4", "",
 ])
 def test_what_a_chat_would_send_as_a_file_stays_text(sent: str) -> None:
     """The bar stands for what keeps it one."""

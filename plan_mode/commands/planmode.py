@@ -205,9 +205,9 @@ def _by_default(desk: Desk, here: Here) -> SessionRecord | None:
 def _choose(record: SessionRecord, named: str) -> PlanFile:
     """The newest plan of this session, or the one that was named by path or bare name."""
     if not record.plans:
-        plans = transitions.situation(record) == "plan"
-        raise Refusal("no-plan", "This session has no plan file yet.",
-                      "Ask the agent to write the plan, or leave with /planmode off." if plans else "Type /planmode on to plan.")
+        planning = transitions.situation(record) == "plan"
+        hint = "Ask the agent to write the plan, or leave with /planmode off." if planning else "Type /planmode on to plan."
+        raise Refusal("no-plan", "This session has no plan file yet.", hint)
     if not named:
         return max(record.plans, key=lambda plan: plan.written)
     named = named.strip("'\"")

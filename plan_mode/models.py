@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
 
+from .disk import write_whole
 from .errors import StateError
 from .modes.model import Mode, ModelChoice
 
@@ -77,19 +76,14 @@ class Models:
     def choose(self, slug: str, choice: ModelChoice | None) -> None:
         """Give a mode a model; None takes back what a person gave it. Raises StateError."""
         path = self._path(slug)
-        temporary = f"{path}.{secrets.token_hex(4)}.tmp"
+        if choice is not None:
+            write_whole(path, json.dumps({"model": choice.model, "provider": choice.provider}))
+            return
         try:
-            if choice is None:
-                with suppress(FileNotFoundError):
-                    os.unlink(path)
-                return
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(temporary, "x", encoding="utf-8") as file:
-                json.dump({"model": choice.model, "provider": choice.provider}, file)
-            os.replace(temporary, path)
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
         except OSError as exc:
-            with suppress(OSError):
-                os.unlink(temporary)
             raise StateError(path, exc.strerror or str(exc)) from exc
 
     def _path(self, slug: str) -> str:

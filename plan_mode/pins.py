@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import os
 import re
-import secrets
-from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from typing import Any, Final
 
+from .disk import write_whole
 from .errors import StateError
 from .modes import schema
 from .modes.exchange import to_data
@@ -54,18 +53,7 @@ def keep(folder: str, pinned: Pinned) -> str:
         raise StateError(path, f"the definition and its rules are larger than {MOST_BYTES} bytes")
     if load(folder, name) is not None:
         return name
-    temporary = f"{path}.{secrets.token_hex(4)}.tmp"
-    try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(temporary, "x", encoding="utf-8", errors="surrogatepass") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as exc:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise StateError(path, exc.strerror or str(exc)) from exc
+    write_whole(path, text)
     return name
 
 

@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
+from ..disk import sync_folder
 from ..errors import Refusal
 
 
@@ -51,7 +52,8 @@ def place(wanted: Sequence[Placed]) -> None:
                     _set_aside(path, asides[-1], undo, stuck)
                 os.replace(new, path)
                 undo.callback(_remove, path)
-            _settle({os.path.dirname(each.path) for each in wanted})
+            for folder in {os.path.dirname(each.path) for each in wanted}:
+                sync_folder(folder)
             undo.pop_all()
     except OSError as exc:
         raise _refusal(path, exc, stuck) from exc
@@ -104,17 +106,6 @@ def _set_aside(path: str, aside: str, undo: ExitStack, stuck: dict[str, str]) ->
     except OSError:
         os.replace(path, aside)
     undo.callback(put_back)
-
-
-def _settle(folders: Iterable[str]) -> None:
-    """Let the renames outlast a loss of power, where the system can do that."""
-    for folder in folders:
-        with suppress(OSError):
-            descriptor = os.open(folder, os.O_RDONLY)
-            try:
-                os.fsync(descriptor)
-            finally:
-                os.close(descriptor)
 
 
 def _remove(path: str) -> None:

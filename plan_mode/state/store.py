@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, cast
 
+from ..disk import sync_folder
 from ..errors import StateError
 from .lock import locked
 from .record import MOST_BYTES, Damaged, SessionRecord, checksum, from_text, is_id, to_text
@@ -263,7 +264,7 @@ def _write_whole(path: str, text: str) -> None:
         finally:
             os.close(descriptor)
         os.replace(temporary, path)
-        _sync_folder(os.path.dirname(path))
+        sync_folder(os.path.dirname(path))
     except OSError as exc:
         remove(temporary)
         raise StateError(path, exc.strerror or str(exc)) from exc
@@ -272,16 +273,6 @@ def _write_whole(path: str, text: str) -> None:
 def _write_all(descriptor: int, data: bytes) -> None:
     while data:
         data = data[os.write(descriptor, data):]
-
-
-def _sync_folder(path: str) -> None:
-    """Make a rename last. Some systems can't open a folder; there the rename lasts when the system says so."""
-    with suppress(OSError):
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _make(path: str) -> None:

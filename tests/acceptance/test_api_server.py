@@ -68,6 +68,7 @@ def test_every_endpoint_is_covered(lab: Lab, host: Host) -> None:
         """A client that names no session and keeps the history itself."""
         history.append({"role": "user", "content": text})
         reply = site.post("/v1/chat/completions", {"model": "hermes-agent", "messages": history})
+        assert reply.status == 200, reply
         history.append(reply.data["choices"][0]["message"])
         return reply
 
@@ -78,6 +79,7 @@ def test_every_endpoint_is_covered(lab: Lab, host: Host) -> None:
     def response(text: str) -> Reply:
         before = {"previous_response_id": responses[-1]} if responses else {}
         reply = site.post("/v1/responses", {"model": "hermes-agent", "input": text, **before})
+        assert reply.status == 200, reply
         responses.append(reply.data["id"])
         return reply
 

@@ -40,6 +40,8 @@ class Api:
             "API_SERVER_KEY": _KEY,
             "API_SERVER_HOST": "127.0.0.1",
             "API_SERVER_PORT": str(port),
+            # Else the host imports its agent in two threads at once, and a first request may see half of it: an error 500.
+            "HERMES_STARTUP_WARMUP_TIMEOUT": "0",
         }
         self.process = run_gateway(home, {**(env or home.env()), **more})
         try:

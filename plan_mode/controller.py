@@ -16,7 +16,7 @@ from .errors import Refusal, StateError
 from .host import capabilities, lineage, profile, session, workspace
 from .host.home import data_dir_of, home
 from .library import Library
-from .memory import Memory
+from .memory import Handed, Memory
 from .models import Models
 from .modes.builtin import READ_ONLY
 from .modes.model import Mode
@@ -24,14 +24,28 @@ from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
 from .settings import DefaultMode, OfConfig, Settings, parse
 from .standing import NO_MODE, Standing, strictness
-from .state.identity import API, NoSession, Place, Surface, conversation_key, no_session, place_of, plan_key, user_key
+from .state.identity import (
+    API,
+    NO_COMMANDS,
+    NoSession,
+    Place,
+    Surface,
+    conversation_key,
+    no_session,
+    place_of,
+    plan_key,
+    user_key,
+)
 from .state.process import current_process
-from .state.record import NOTHING, Damaged, SessionRecord
+from .state.record import NOTHING, Damaged, SessionRecord, activation_of
 from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Kindred, KinOf, Owned, kindred, look
 from .state.store import Folder, Store, Writer
 from .transitions import Event, Interfere, Repin, Taken
 
 log: Final = logging.getLogger(__name__)
+
+_SIDE_AGENTS: Final = ("bg_", "btw_", "preview_")
+"""How the host begins the ids of agents that work beside a conversation."""
 
 RESETTING: Final = frozenset({"new", "reset", "clear", "approve"})
 """Commands of a chat after which it begins anew; the last one confirms."""
@@ -43,16 +57,31 @@ NO_SESSION: Final = Fallback(
 
 @dataclass(frozen=True, slots=True)
 class Here:
-    """Where a command was typed, or a turn that may bring one. ``manager``: the host's, of this profile."""
+    """Where a command was typed, a turn that may bring one, or the agent asks. ``manager``: the host's, of this profile.
+
+    ``asking``: the agent asks, by a tool; then it doesn't matter that a surface hands no commands on.
+    """
 
     facts: Surface
     place: Place
     manager: object
+    asking: bool = False
+
+    @property
+    def session(self) -> str:
+        """What questions of this session are kept by, while this process lasts."""
+        return self.place.conversation or self.place.session_key
+
+    @property
+    def takes_commands(self) -> bool:
+        """Whether a person could type a command here."""
+        return replace(self, asking=False).refusal is None
 
     @property
     def refusal(self) -> NoSession | None:
         """Why nothing may be changed from here; None: it may. Asks the host for the profile, which a mere turn needn't."""
-        return no_session(self.facts._replace(own_profile=profile.own_profile(self.manager)))
+        found = no_session(self.facts._replace(own_profile=profile.own_profile(self.manager)))
+        return None if self.asking and found is not None and found.rule == NO_COMMANDS else found
 
     def owner(self, folder: Folder) -> str:
         """Who types, hashed; "" where the surface knows of no users."""
@@ -135,10 +164,28 @@ class Desk:
         """The same for a turn that brings a command."""
         return Here(facts, place_of(facts, conversation), self.manager)
 
-    def adopt(self, child: object, parent: object) -> None:
-        """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs."""
+    def here_asking(self, conversation: object) -> Here:
+        """Where a call of one of our own tools runs."""
+        facts = self.surface()
+        return Here(facts, place_of(facts, conversation if isinstance(conversation, str) else ""), self.manager, asking=True)
+
+    def is_own(self, here: Here) -> bool:
+        """Whether it is a person's own conversation that runs there, and not a sub-agent's or a side agent's."""
+        facts, place = here.facts, here.place
+        if not place.conversation or place.conversation.startswith(_SIDE_AGENTS) or place.conversation in self.memory.children:
+            return False
+        if place.process is None:
+            return facts.tabs_key in ("", facts.session_key)
+        return session.current_conversation(self.manager) in ("", place.conversation)
+
+    def adopt(self, child: object, parent: object, handed: Handed | None = None) -> None:
+        """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs.
+
+        ``handed`` is the mode that a person let it work in, None for its parent's.
+        """
         if isinstance(child, str) and isinstance(parent, str) and child and parent and child != parent:
             self.memory.keep(self.memory.akin, child, self.place(parent))
+            self.memory.keep(self.memory.children, child, handed)
 
     def who_begins_anew(self, owned: Owned) -> Beginner:
         """Who sent the command after which a chat of this record begins anew, taken once."""
@@ -175,8 +222,22 @@ class Desk:
             return Standing(None, READ_ONLY, NO_SESSION)
         else:
             standing = self._by_default(place)
+        if self.memory.children:
+            standing = self._as_handed(place, standing)
         self._know(place, standing)
         return standing
+
+    def _as_handed(self, place: Place, standing: Standing) -> Standing:
+        """The standing of a sub-agent that was handed another mode, as long as its parent's session is as it was then."""
+        handed, conversation = None, place.conversation
+        for _ in range(MOST_ANCESTORS):
+            handed, parent = self.memory.children.get(conversation), self.memory.akin.get(conversation)
+            if handed is not None or parent is None:
+                break
+            conversation = parent.conversation
+        if handed is None or standing.fallback is not None or activation_of(standing.record) != handed.activation:
+            return standing
+        return Standing(standing.record, handed.pinned.mode, pinned=handed.pinned)
 
     def _also_of(self, place: Place) -> list[Place]:
         """Other places whose records hold here: those of a sub-agent's parents, and where a turn couldn't be stored."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -21,7 +22,7 @@ from .modes.project import project_root
 from .modes.registry import Known
 from .state.expiry import make_way, sweep
 from .state.identity import conversation_key
-from .state.record import Damaged, SessionRecord, blank, new_id
+from .state.record import Damaged, SessionRecord, activation_of, blank, new_id
 from .state.sessions import Arrival, Owned
 from .state.store import MOST_RECORDS, Folder, Writer
 from .text import shorten
@@ -37,6 +38,21 @@ _DAY: Final = 86_400.0
 
 
 @dataclass(frozen=True, slots=True)
+class Asked:
+    """What the answer to a question of the agent rests on.
+
+    ``activation`` is the session's as it was when the person was asked, "" where nothing was on; ``stands`` tells whether
+    the question was withdrawn meanwhile; ``mark`` is that of the notice which the tool's result will give; ``pin`` names the
+    definition of the mode that was shown.
+    """
+
+    activation: str
+    stands: Callable[[], bool]
+    mark: str
+    pin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Entered:
     """The record of a session that is in plan mode now, and where it came from."""
 
@@ -44,8 +60,8 @@ class Entered:
     was: Situation
 
 
-def enter_plan(desk: Desk, here: Here, task: str = "") -> Entered:
-    """Plan mode on, for whoever is at this place."""
+def enter_plan(desk: Desk, here: Here, task: str = "", said: str = "") -> Entered:
+    """Plan mode on, for whoever is at this place. ``said``: the mark of the notice that a tool's result gives of it."""
     refuse_where_unenforced(desk, here)
     with desk.arriving(here.place, create=True) as (arrival, writer):
         found = desk.session(arrival)
@@ -53,7 +69,7 @@ def enter_plan(desk: Desk, here: Here, task: str = "") -> Entered:
             raise Refusal("state-damaged", f"Plan mode can't be turned on here, because {found.reason}.",
                           "Type /planmode off to remove that file, then /planmode on.")
         refuse_unresolved(found)
-        entered = _planning(desk, here, writer, found, task)
+        entered = _planning(desk, here, writer, found, task, said)
         if found is None:
             make_room(writer, desk.settings().keep_days)
         if found is None or entered.record != found.record:
@@ -61,36 +77,50 @@ def enter_plan(desk: Desk, here: Here, task: str = "") -> Entered:
     return entered
 
 
-def _planning(desk: Desk, here: Here, writer: Writer, found: Owned | None, task: str) -> Entered:
+def _planning(desk: Desk, here: Here, writer: Writer, found: Owned | None, task: str, said: str = "") -> Entered:
     record = found.record if found else blank()
     was = transitions.situation(record)
     remote = workspace.works_remotely(desk.backend)
     kept = was in ("plan", "lockdown") and record.mode == PLAN.slug
     root = record.plan_root if kept else plan_root(here, remote)
     owner = here.owner(found.folder if found else writer.folder)
-    event = Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT), owner, project_of(here))
+    event = Enter(time.time(), new_id(), root, remote, shorten(task, MOST_OF_A_TEXT), owner, project_of(here), said)
     return Entered(transitions.apply(record, event), was)
 
 
-def switch(desk: Desk, here: Here, slug: str) -> Known:
-    """Another mode than plan on, for whoever is at this place."""
+@dataclass(frozen=True, slots=True)
+class Switched:
+    """The mode that was chosen, and the session as it is now."""
+
+    known: Known
+    record: SessionRecord
+
+
+def switch(desk: Desk, here: Here, slug: str, asked: Asked | None = None) -> Switched:
+    """Another mode than plan on, for whoever is at this place. ``asked``: a person said yes to a question of the agent."""
     refuse_where_unenforced(desk, here)
     with desk.arriving(here.place, create=True) as (arrival, writer):
         found = desk.session(arrival)
         if isinstance(found, Damaged):
             raise Refusal("state-damaged", f"The mode can't be changed, because {found.reason}.", "Type /mode off first.")
         refuse_unresolved(found)
-        if found is not None:
+        if asked is not None:
+            refuse_stale(found, asked)
+        elif found is not None:
             refuse_others(desk, here, found)
         record = found.record if found else blank()
         owner = here.owner(found.folder if found else writer.folder)
         project = project_of(here)
         known, pin = desk.library.choose(slug, project)
-        switched = transitions.apply(record, Switch(known.mode.slug, time.time(), new_id(), owner, project, pin))
+        if asked is not None and pin != asked.pin:
+            raise Refusal("changed-meanwhile", f"What {known.mode.slug} mode says was changed while the user was asked.",
+                          "Nothing was switched. Ask again.")
+        said = asked.mark if asked else ""
+        switched = transitions.apply(record, Switch(known.mode.slug, time.time(), new_id(), owner, project, pin, said))
         if found is None:
             make_room(writer, desk.settings().keep_days)
         desk.commit(arrival, found, switched)
-    return known
+    return Switched(known, switched)
 
 
 def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -> SessionRecord:
@@ -163,6 +193,14 @@ def refuse_others(desk: Desk, here: Here, owned: Owned) -> None:
     if owner and owner != here.owner(owned.folder) and desk.settings().owner_only:
         raise Refusal("not-owner", "Only the user who turned this mode on can leave it (setting owner_only).",
                       f"The operator can, on the machine itself: hermes plan-mode off {owned.record.id}")
+
+
+def refuse_stale(found: Owned | None, asked: Asked) -> None:
+    """Raise Refusal where the answer to a question comes too late: it was withdrawn, or the session isn't as it was."""
+    if not asked.stands():
+        raise Refusal("withdrawn", "The question was withdrawn before it was answered, so nothing was changed.")
+    if activation_of(found.record if found else None) != asked.activation:
+        raise Refusal("decided-meanwhile", "The mode was changed while the user was asked, so the answer counts for nothing.")
 
 
 def make_room(writer: Writer, keep_days: int, *, for_a_person: bool = True) -> None:

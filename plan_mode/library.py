@@ -66,6 +66,12 @@ class Library:
         self._remember(name, pinned)
         return known, name
 
+    def pin_now(self, slug: str, project: str) -> str:
+        """What ``choose`` would pin that mode by now. Stores nothing. Raises Refusal."""
+        known = self.named(slug, project)
+        pinned = pins.pin_of(known, self.rules(known.mode.slug, project))
+        return "" if known.origin == "built-in" and not pinned.rules else pins.name_of(pinned)
+
     def of(self, record: SessionRecord) -> Pinned | None:
         """The mode of a session as it was pinned; None where it isn't there any more. Reads a file once in a process."""
         if not record.pin:

@@ -6,11 +6,20 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from .models import Own
+from .pins import Pinned
 from .state.identity import Place
 from .state.record import SessionRecord
 from .transitions import Interfere, Wrote
 
 _MOST_REMEMBERED: Final = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """The mode that a sub-agent works in instead of its parent's, for as long as the parent's session is as it was then."""
+
+    pinned: Pinned
+    activation: str
 
 
 @dataclass(slots=True)
@@ -22,6 +31,8 @@ class Memory:
     """Conversations that speak for all of this process, because the turn that arrived there couldn't be stored."""
     akin: dict[str, Place] = field(default_factory=dict)
     """Where the records lie that speak for a conversation as well: its parent's place, an ancestor of unreadable kind."""
+    children: dict[str, Handed | None] = field(default_factory=dict)
+    """Sub-agents by conversation, and the mode that each was handed, None for its parent's."""
     talks: dict[tuple[str, str], None] = field(default_factory=dict)
     """Conversations of an API client, with its key: what runs inside of a call brings nothing but that key."""
     senders: dict[str, tuple[str, str]] = field(default_factory=dict)

@@ -74,6 +74,12 @@ def _default_mode(value: Any) -> DefaultMode:
     raise _Invalid("the slug of a mode, or such a slug for each surface by name")
 
 
+def _milliseconds(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 10_000:
+        raise _Invalid("a whole number of milliseconds from 0 to 10000")
+    return value
+
+
 def _yes_or_no(value: Any) -> bool:
     if not isinstance(value, bool):
         raise _Invalid("true or false")
@@ -120,6 +126,15 @@ SETTINGS: Final = {
     "owner_only": Setting(
         _yes_or_no, False, "boolean",
         "Whether only the user of a chat who turned a mode on can leave it."),
+    "confirm_switches": Setting(
+        _one_of("all", "widening"), "all", "string",
+        "Which switches that the agent asks for need your yes: all, or only those into a mode that grants more (widening). "
+        "Plan mode can always be entered."),
+    "agent_may_ask_to_leave_plan": Setting(
+        _yes_or_no, False, "boolean",
+        "Whether the agent may ask you to leave plan mode for another mode without an approved plan."),
+    "switch_pause_ms": Setting(
+        _milliseconds, 500, "integer", "Milliseconds that pass after a switch that the agent asked for, before it goes on."),
     "mode_models": Setting(
         _one_of("apply", "suggest"), "apply", "string",
         "What becomes of the model that a mode names: apply uses it for the mode's requests where the session is on the same "
@@ -141,6 +156,9 @@ class Settings:
     default_mode: DefaultMode = DefaultMode()
     enforce_builtin_plan: bool = True
     owner_only: bool = False
+    confirm_switches: str = "all"
+    agent_may_ask_to_leave_plan: bool = False
+    switch_pause_ms: int = 500
     mode_models: str = "apply"
     remember_models: bool = False
     keep_days: int = 90

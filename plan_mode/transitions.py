@@ -20,7 +20,7 @@ SITUATIONS: Final[tuple[Situation, ...]] = ("out", "mode", "plan", "lockdown")
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """A person turned plan mode on. ``at``: seconds since the epoch."""
+    """Plan mode is turned on. ``at``: seconds since the epoch; ``said`` as in Switch."""
 
     at: float
     activation: str
@@ -29,11 +29,12 @@ class Enter:
     task: str = ""
     owner: str = ""
     project: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Switch:
-    """A person chose another mode."""
+    """A person chose another mode. ``said``: the mark of the notice by which the model is told in the same turn."""
 
     slug: str
     at: float
@@ -41,17 +42,19 @@ class Switch:
     owner: str = ""
     project: str = ""
     pin: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Approve:
-    """A person approved the plan at ``path``; ``to`` is the mode that follows, None for no mode."""
+    """A person approved the plan at ``path``; ``to`` is the mode that follows, None for no mode. ``said`` as in Switch."""
 
     path: str
     to: str | None
     at: float
     activation: str
     pin: str = ""
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,22 @@ class Reject:
     """A person wants the plan changed."""
 
     feedback: str
+
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """The agent submitted the plan at ``path``, and a person is shown these bytes of it."""
+
+    path: str
+    digest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A person said no to these bytes of a plan."""
+
+    path: str
+    digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +133,7 @@ class Taken:
 Decision = Enter | Switch | Approve | Reject | Leave
 """What only a person does."""
 
-Event = Decision | Repin | Interfere | Wrote | Removed | Showed | Taken
+Event = Decision | Repin | Interfere | Wrote | Removed | Showed | Submitted | Declined | Taken
 
 
 def situation(record: SessionRecord) -> Situation:
@@ -145,7 +164,7 @@ def _enter(record: SessionRecord, event: Enter) -> SessionRecord:
     return replace(
         record, mode=PLAN.slug, previous=record.mode, previous_pin=record.pin, pin="", activation=event.activation,
         since=event.at, lockdown="", plan_root=event.plan_root, project=event.project, remote_files=event.remote_files,
-        owed=Owed(task=event.task), owner=_owner(record, event.owner),
+        owed=Owed(task=event.task, said=event.said), owner=_owner(record, event.owner),
     )
 
 
@@ -169,13 +188,14 @@ def _switch(record: SessionRecord, event: Switch) -> SessionRecord:
         raise Refusal("same-mode", f"This session is already in {event.slug} mode.", "Type /mode off to leave it.")
     return replace(
         record, mode=event.slug, previous=record.mode, previous_pin=record.pin, pin=event.pin, activation=event.activation,
-        since=event.at, project=event.project, owed=_of_an_approval(record), owner=_owner(record, event.owner),
+        since=event.at, project=event.project, owed=replace(_of_an_approval(record), said=event.said),
+        owner=_owner(record, event.owner),
     )
 
 
 def _approve(record: SessionRecord, event: Approve) -> SessionRecord:
     return replace(record, mode=event.to, previous=None, previous_pin="", activation=event.activation, since=event.at,
-                   owed=Owed(approved=event.path), pin=event.pin)
+                   owed=Owed(approved=event.path, said=event.said), pin=event.pin)
 
 
 def _reject(record: SessionRecord, event: Reject) -> SessionRecord:
@@ -188,7 +208,7 @@ def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
 
 def _of_an_approval(record: SessionRecord) -> Owed:
     """What stays owed when the mode that followed an approval is left before the model was told of either."""
-    return Owed(approved=record.owed.approved)
+    return NOTHING if record.owed.said else Owed(approved=record.owed.approved)
 
 
 def _interfere(record: SessionRecord, event: Interfere) -> SessionRecord:
@@ -204,10 +224,23 @@ def _removed(record: SessionRecord, event: Removed) -> SessionRecord:
 
 
 def _showed(record: SessionRecord, event: Showed) -> SessionRecord:
+    return _with(record, event.path, digest=event.digest)
+
+
+def _submitted(record: SessionRecord, event: Submitted) -> SessionRecord:
     plan = record.plan_at(event.path)
-    if plan is None or plan.digest == event.digest:
-        return record
-    return replace(record, plans=tuple(replace(p, digest=event.digest) if p == plan else p for p in record.plans))
+    again = plan is not None and plan.submitted == event.digest
+    revision = plan.revision + (not again) if plan else 0
+    return _with(record, event.path, digest=event.digest, submitted=event.digest, revision=revision)
+
+
+def _declined(record: SessionRecord, event: Declined) -> SessionRecord:
+    return _with(record, event.path, declined=event.digest)
+
+
+def _with(record: SessionRecord, path: str, **known: Any) -> SessionRecord:
+    """The record with what is known of the plan at ``path``, in its place among the others."""
+    return replace(record, plans=tuple(replace(p, **known) if p.path == path else p for p in record.plans))
 
 
 def _taken(record: SessionRecord, event: Taken) -> SessionRecord:
@@ -248,6 +281,8 @@ _ROWS: Final[dict[type, tuple[_Transition, _Transition, _Transition, _Transition
     Wrote:     (_keep,         _keep,         _wrote,       _wrote),
     Removed:   (_removed,      _removed,      _removed,     _removed),
     Showed:    (_showed,       _showed,       _showed,      _showed),
+    Submitted: (_keep,         _keep,         _submitted,   _keep),
+    Declined:  (_keep,         _keep,         _declined,    _declined),
     Taken:     (_taken,        _taken,        _taken,       _taken),
 }
 _TABLE: Final = {(where, event): row[i] for event, row in _ROWS.items() for i, where in enumerate(SITUATIONS)}

@@ -94,6 +94,7 @@ class FakeContext:
         self.hooks: dict[str, list[Callable[..., Any]]] = {}
         self.middleware: dict[str, list[Callable[..., Any]]] = {}
         self.commands: dict[str, Callable[[str], str]] = {}
+        self.tools: dict[str, Callable[..., str]] = {}
 
     def register_hook(self, name: str, callback: Callable[..., Any]) -> None:
         self.hooks.setdefault(name, []).append(callback)
@@ -105,6 +106,11 @@ class FakeContext:
         assert description
         assert args_hint
         self.commands[name] = handler
+
+    def register_tool(self, name: str, toolset: str, schema: Mapping[str, Any], handler: Callable[..., str], *,
+                      description: str = "") -> None:
+        assert (toolset, schema["name"], schema["description"]) == ("plan-mode", name, description)
+        self.tools[name] = handler
 
     def register_cli_command(self, name: str, help: str, setup_fn: Callable[..., Any], handler_fn: Callable[..., Any]) -> None:
         assert (name, bool(help)) == ("plan-mode", True)
@@ -252,6 +258,15 @@ class Cli:
             changed = callback(request=request, session_id=self.conversation if conversation is None else conversation,
                                platform=platform or self.platform, model=model, provider=provider, turn_id=turn_id)
         return changed["request"] if changed else request
+
+    def ask(self, tool: str, args: Any = None, *, conversation: str | None = None) -> dict[str, Any]:
+        """The result of a call of one of our own tools, which the hook lets through."""
+        session_id = self.conversation if conversation is None else conversation
+        assert self.asked(tool, args, conversation=conversation) == ""
+        with self.acting():
+            result = json.loads(self.context.tools[tool]({} if args is None else args, task_id="t", session_id=session_id))
+        assert isinstance(result, dict)
+        return result
 
     def write_plan(self, name: str = "2026-01-01_120000-plan.md", text: str = PLAN_TEXT, **where: Any) -> Path:
         """The agent writes a plan file of this session."""

@@ -167,6 +167,7 @@ class Recorded:
         self.hooks: list[str] = []
         self.middleware: list[str] = []
         self.commands: list[str] = []
+        self.tools: list[str] = []
 
     def register_hook(self, name: str, callback: object) -> None:
         self.hooks.append(name)
@@ -177,6 +178,10 @@ class Recorded:
     def register_command(self, name: str, handler: object, *, description: str = "", args_hint: str = "") -> None:
         assert description
         self.commands.append(name)
+
+    def register_tool(self, name: str, toolset: str, schema: object, handler: object, *, description: str = "") -> None:
+        assert (toolset, bool(description)) == ("plan-mode", True)
+        self.tools.append(name)
 
     def register_cli_command(self, name: str, help: str, setup_fn: object, handler_fn: object) -> None:
         assert help
@@ -189,4 +194,4 @@ def test_everything_registered_is_declared() -> None:
     assert recorded.hooks == MANIFEST["provides_hooks"]
     assert list(dict.fromkeys(recorded.middleware)) == MANIFEST["provides_middleware"]
     assert sorted(recorded.commands) == ["hermes plan-mode", "mode", "planmode"]
-    assert "provides_tools" not in MANIFEST
+    assert recorded.tools == MANIFEST["provides_tools"]

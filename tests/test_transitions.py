@@ -15,6 +15,7 @@ from plan_mode.state.record import NOTHING, Owed, PlanFile, SessionRecord, Told,
 from plan_mode.transitions import (
     SITUATIONS,
     Approve,
+    Declined,
     Enter,
     Event,
     Interfere,
@@ -23,6 +24,7 @@ from plan_mode.transitions import (
     Removed,
     Repin,
     Showed,
+    Submitted,
     Switch,
     Taken,
     Wrote,
@@ -57,6 +59,8 @@ STILL_APPROVED = {"owed": Owed(approved="/p/a.md")}
 ADDED = {"plans": (OLD, NEW)}
 GONE: dict[str, Any] = {"plans": ()}
 SEEN = {"plans": (replace(OLD, digest="seen"),)}
+SUBMITTED = {"plans": (replace(OLD, digest="sent", submitted="sent", revision=1),)}
+DECLINED = {"plans": (replace(OLD, declined="sent"),)}
 
 
 def told(mode: str) -> dict[str, Any]:
@@ -79,6 +83,8 @@ EXPECTED: dict[Event, tuple[dict[str, Any] | str, ...]] = {
     WROTE: (KEPT, KEPT, ADDED, ADDED),
     Removed(OLD.path): (GONE, GONE, GONE, GONE),
     Showed(OLD.path, "seen"): (SEEN, SEEN, SEEN, SEEN),
+    Submitted(OLD.path, "sent"): (KEPT, KEPT, SUBMITTED, KEPT),
+    Declined(OLD.path, "sent"): (KEPT, KEPT, DECLINED, DECLINED),
     Taken("c2", "fedcba"): (told(""), told("code"), told("plan"), told("plan")),
 }
 
@@ -117,9 +123,11 @@ TOUCHES: dict[type, set[str]] = {
     Wrote: {"plans"},
     Removed: {"plans"},
     Showed: {"plans"},
+    Submitted: {"plans"},
+    Declined: {"plans"},
     Taken: {"owed", "told"},
 }
-OF_THE_AGENT = (Interfere, Wrote, Removed, Taken)
+OF_THE_AGENT = (Interfere, Wrote, Removed, Submitted, Taken)
 
 
 @pytest.mark.parametrize("before", RECORDS.values(), ids=RECORDS)
@@ -177,6 +185,36 @@ def test_a_rejection_without_words_keeps_the_earlier_ones() -> None:
 
 def test_a_write_of_an_earlier_activation_is_no_plan_of_this_one() -> None:
     assert apply(PLAN, replace(WROTE, activation="before")) is PLAN
+
+
+def test_each_text_that_is_submitted_is_a_revision() -> None:
+    record = PLAN
+    for digest, revision in (("first", 1), ("first", 1), ("second", 2), ("first", 3)):
+        record = apply(record, Submitted(OLD.path, digest))
+        [plan] = record.plans
+        assert (plan.digest, plan.submitted, plan.revision) == (digest, digest, revision)
+
+
+def test_what_was_said_to_a_plan_outlasts_its_next_text() -> None:
+    before = apply(apply(PLAN, Submitted(OLD.path, "sent")), Declined(OLD.path, "sent"))
+    [plan] = apply(before, Wrote(PlanFile(OLD.path, "newer", 5.0), "one")).plans
+    assert plan == PlanFile(OLD.path, "newer", 5.0, 1, "sent", "sent")
+
+
+@pytest.mark.parametrize(("event", "owed"), [
+    (replace(APPROVE, said="abcdef"), Owed(approved="/p/a.md", said="abcdef")),
+    (replace(SWITCH, said="abcdef"), Owed(said="abcdef")),
+])
+def test_a_notice_that_a_tool_gave_stays_known(event: Event, owed: Owed) -> None:
+    after = apply(PLAN, event)
+    assert after.owed == owed
+    assert apply(after, Taken("c", "abcdef")).owed == NOTHING
+
+
+def test_an_approval_that_a_tool_told_isnt_told_again_with_the_next_mode() -> None:
+    approved = apply(PLAN, replace(APPROVE, said="abcdef"))
+    assert apply(approved, SWITCH).owed == NOTHING
+    assert apply(approved, Leave()).owed == NOTHING
 
 
 def test_a_plan_that_is_written_again_moves_the_reference() -> None:

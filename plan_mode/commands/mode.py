@@ -63,7 +63,7 @@ class ModeCommand:
         slug, task = split_verb(named)
         if slug == PLAN.slug:
             return self._planmode.turn_on(here, task)
-        known = entry.switch(self._desk, here, named.strip()[:len(slug)])
+        known = entry.switch(self._desk, here, named.strip()[:len(slug)]).known
         desk = self._desk
         theirs = [rule.name for rule in desk.library.rules(known.mode.slug, self._project(here)).texts if rule.scope == "project"]
         return render.switched(known, render.model(desk.models.of(known.mode), desk.settings()), theirs)

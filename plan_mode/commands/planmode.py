@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
 
-from .. import entry, plans, transitions
+from .. import decisions, entry, plans, transitions
 from ..controller import Desk, Here
-from ..entry import MOST_OF_A_TEXT, refuse_nowhere, refuse_others, refuse_unresolved
+from ..entry import MOST_OF_A_TEXT, refuse_nowhere, refuse_others
 from ..errors import LockTimeout, Refusal, StateError
 from ..host import capabilities, workspace
-from ..modes.builtin import PLAN
 from ..state.record import Damaged, PlanFile, SessionRecord, blank, new_id
-from ..state.sessions import Arrival, Owned
-from ..text import shorten
-from ..transitions import Approve, Leave, Reject, Showed, Switch
+from ..state.sessions import Owned
+from ..transitions import Leave, Switch
 from . import render
 from .answer import answering, split_verb
 
@@ -70,7 +66,7 @@ class PlanModeCommand:
                 found = desk.session(arrival)
                 if isinstance(found, Owned):
                     seen = [_look_at(plan) for plan in found.record.plans]
-                    self._remember_shown(arrival, found, seen)
+                    decisions.remember_shown(arrival, found, [each for each in seen if isinstance(each, plans.PlanText)])
         except StateError as exc:
             return render.status(desk.standing(place), seen, [*warnings, str(exc)], settings)
         if isinstance(found, Owned):
@@ -81,90 +77,28 @@ class PlanModeCommand:
         refuse_nowhere(here)
         desk = self._desk
         with desk.arriving(here.place) as (arrival, _):
-            owned = own(desk, arrival)
-            text = plans.read_plan(_choose(owned.record, named).path)
-            self._remember_shown(arrival, owned, [text])
+            owned = decisions.own(desk, arrival)
+            text = plans.read_plan(decisions.chosen_plan(owned.record, named).path)
+            decisions.remember_shown(arrival, owned, [text])
         return render.plan_text(text, transitions.situation(owned.record))
-
-    def _remember_shown(self, arrival: Arrival, owned: Owned, seen: list[plans.PlanText | render.Unreadable]) -> None:
-        record = owned.record
-        for each in seen:
-            if isinstance(each, plans.PlanText):
-                record = transitions.apply(record, Showed(each.path, each.digest))
-        if record != owned.record and not record.unresolved:
-            arrival.save(owned, record)
 
     # -- deciding
 
     def _approve(self, here: Here, rest: str) -> str:
         refuse_nowhere(here)
         named, slug = _split_mode(rest)
-        desk = self._desk
-        with desk.arriving(here.place) as (arrival, _):
-            owned = own(desk, arrival)
-            record = owned.record
-            refuse_unresolved(owned)
-            refuse_others(desk, here, owned)
-            to, pin = self._mode_after(record, slug)
-            event = Approve("", to, time.time(), new_id(), pin)
-            transitions.apply(record, event)  # refuses outside of plan mode before a plan is looked for
-            path = "(given in the conversation)"
-            if not record.remote_files:
-                plan = _choose(record, named)
-                text = plans.read_plan(plan.path)
-                fault = plans.directory_fault(record.plan_root)
-                if fault:
-                    raise Refusal("plan-directory", f"The plan can't be trusted: {fault}.", "Nothing was approved.")
-                if text.digest != plan.digest:
-                    self._remember_shown(arrival, owned, [text])
-                    return render.changed(text)
-                path = plan.path
-            approved = transitions.apply(record, replace(event, path=path))
-            lasting = desk.commit(arrival, owned, approved)
-        return render.approved(path, to, lasting)
-
-    def _mode_after(self, record: SessionRecord, slug: str) -> tuple[str | None, str]:
-        """The mode that follows an approval, and its pin: the one typed, else the operator's, else the last one that edits."""
-        library = self._desk.library
-        for chosen, where in ((slug, "--mode"), (self._desk.settings().after_approval, "the setting after_approval")):
-            if not chosen:
-                continue
-            following = set(library.listing(record.project).modes) - {PLAN.slug}
-            if chosen not in following:
-                raise Refusal("unknown-mode", f"{chosen!r}, from {where}, isn't a mode that can follow a plan.",
-                              f"Modes: {', '.join(sorted(following))}.")
-            return chosen, library.choose(chosen, record.project)[1]
-        before = library.of(replace(record, mode=record.previous, pin=record.previous_pin))
-        if before is None or not before.mode.edits_freely:
-            return None, ""
-        return before.mode.slug, record.previous_pin  # as it was, whatever its file says by now
+        done = decisions.approve(self._desk, here, named, slug)
+        if isinstance(done, decisions.Changed):
+            return render.changed(done.text)
+        return render.approved(done.path, done.record.mode, done.lasting)
 
     def _reject(self, here: Here, feedback: str) -> str:
         refuse_nowhere(here)
-        desk = self._desk
-        with desk.arriving(here.place) as (arrival, _):
-            owned = own(desk, arrival)
-            refuse_unresolved(owned)
-            rejected = transitions.apply(owned.record, Reject(shorten(feedback, MOST_OF_A_TEXT)))
-            if rejected != owned.record:
-                arrival.save(owned, rejected)
-            earlier = owned.record.owed.feedback
+        earlier = decisions.reject(self._desk, here, feedback)
         return render.rejected(feedback, cut=max(0, len(feedback) - MOST_OF_A_TEXT), earlier=earlier)
 
     def _off(self, here: Here, rest: str) -> str:
         return leave(self._desk, here)
-
-
-def own(desk: Desk, arrival: Arrival) -> Owned:
-    """The record of this place. Raises Refusal where there is none, or it can't be read."""
-    found = desk.session(arrival)
-    if isinstance(found, Damaged):
-        raise Refusal("state-damaged", f"Only reading is possible here, because {found.reason}.",
-                      "Type /planmode off to remove that file.")
-    if found is None:
-        transitions.apply(blank(), Reject(""))  # refuses: there is no plan to decide on
-    assert found is not None
-    return found
 
 
 def leave(desk: Desk, here: Here) -> str:
@@ -200,23 +134,6 @@ def _by_default(desk: Desk, here: Here) -> SessionRecord | None:
     """What a session that hasn't begun yet would begin as."""
     slug = desk.default_of(here.place)
     return transitions.apply(blank(), Switch(slug, time.time(), new_id())) if slug else None
-
-
-def _choose(record: SessionRecord, named: str) -> PlanFile:
-    """The newest plan of this session, or the one that was named by path or bare name."""
-    if not record.plans:
-        planning = transitions.situation(record) == "plan"
-        hint = "Ask the agent to write the plan, or leave with /planmode off." if planning else "Type /planmode on to plan."
-        raise Refusal("no-plan", "This session has no plan file yet.", hint)
-    if not named:
-        return max(record.plans, key=lambda plan: plan.written)
-    named = named.strip("'\"")
-    for plan in record.plans:
-        real = os.path.realpath(os.path.join(record.plan_root, named.replace("\0", "")))
-        if plan.path in (named, real) or os.path.basename(plan.path) == named:
-            return plan
-    raise Refusal("not-this-session's", f"{named!r} isn't a plan file of this session.",
-                  "These are: " + ", ".join(os.path.basename(plan.path) for plan in record.plans) + ".")
 
 
 def _look_at(plan: PlanFile) -> plans.PlanText | render.Unreadable:

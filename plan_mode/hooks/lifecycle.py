@@ -16,6 +16,7 @@ from ..state.identity import Place
 from ..state.process import current_process
 from ..state.record import SessionRecord
 from ..state.sessions import Arrival, Owned
+from .delegation import handed_for
 
 log: Final = logging.getLogger(__name__)
 
@@ -58,9 +59,9 @@ class Lifecycle:
         elif self._holds(Place(current_process(), "")):
             self._with_own_record("", Arrival.park)
 
-    def subagent_start(self, parent_session_id: Any = "", child_session_id: Any = "", **_: Any) -> None:
-        """A sub-agent is judged by its parent, whatever is bound where it runs."""
-        self._desk.adopt(child_session_id, parent_session_id)
+    def subagent_start(self, parent_session_id: Any = "", child_session_id: Any = "", child_goal: Any = "", **_: Any) -> None:
+        """A sub-agent is judged by its parent, whatever is bound where it runs, or by the mode that it was handed."""
+        self._desk.adopt(child_session_id, parent_session_id, handed_for(child_goal))
 
     def _clear(self, arrival: Arrival, owned: Owned) -> None:
         if not arrival.is_here(owned):

@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from .. import entry
+from .. import entry, notices
 from ..controller import Desk, Here
 from ..errors import PlanModeError
 from ..host import prompts
 from ..text import one_line
-from . import notices
 
 log: Final = logging.getLogger(__name__)
 

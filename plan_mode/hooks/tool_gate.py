@@ -18,9 +18,9 @@ from typing import Any, Final
 
 from .. import writes
 from ..controller import Desk
-from ..errors import StateError
-from ..host import capabilities, edits
-from ..policy.catalogue import EDITORS, canonical
+from ..errors import Refusal, StateError
+from ..host import capabilities, edits, registry
+from ..policy.catalogue import EDITORS, OWN, canonical
 from ..policy.containment import Inside
 from ..policy.decide import Facts, Verdict
 from ..policy.targets import Unreadable
@@ -28,6 +28,7 @@ from ..standing import Standing
 from ..state.identity import Place
 from ..text import one_line
 from ..transitions import Event, Interfere, Wrote
+from .delegation import TOOL, Delegation
 
 log: Final = logging.getLogger(__name__)
 
@@ -36,6 +37,8 @@ INTERNAL: Final = Verdict("deny", "internal-error", "plan-mode failed while it j
 MOST_OF_A_REASON: Final = 600
 _watched: Final[ContextVar[bool]] = ContextVar("plan_mode_watched", default=False)
 """Whether an outer frame watches this call: some hosts run the middleware again inside of itself."""
+
+Directive = Callable[[Any, Any], dict[str, str] | None]
 
 CHANGED: Final = "its arguments were changed after they had been checked, by another plugin"
 
@@ -69,10 +72,14 @@ class Watch:
 
 
 class ToolGate:
-    """Both callbacks of a tool call. ``wrap`` registers an execution middleware behind those that are there."""
+    """Both callbacks of a tool call. ``wrap`` registers an execution middleware behind those that are there.
 
-    def __init__(self, desk: Desk, wrap: Callable[[Callable[..., Any]], Any]) -> None:
-        self._desk, self._wrap = desk, wrap
+    ``directives`` are what the hook says before our own tools run, where a person is reached in that way alone.
+    """
+
+    def __init__(self, desk: Desk, wrap: Callable[[Callable[..., Any]], Any], delegation: Delegation,
+                 directives: Mapping[str, Directive]) -> None:
+        self._desk, self._wrap, self._delegation, self._directives = desk, wrap, delegation, directives
 
         # The host inspects its hook's signature at every call, and that of a plain function takes a third of the time.
         def pre_tool_call(**call: Any) -> dict[str, str] | None:
@@ -84,6 +91,8 @@ class ToolGate:
     def _directive(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
         try:
             text = self._denied(self._desk.place(session_id), tool_name, args)
+            if not text and tool_name in self._directives and registry.toolset_of(tool_name) == OWN:
+                return self._directives[tool_name](session_id, args)
         except Exception:
             text = self._failed()
         return {"action": "block", "message": text} if text else None
@@ -107,9 +116,17 @@ class ToolGate:
             refusal = self._failed()
         if refusal:
             return _error(f"{refusal} ({CHANGED}.)" if _watched.get() else refusal)
+        if tool_name == TOOL:
+            return self._delegated(session_id, args, next_call)
         if watch is None or _watched.get():
             return next_call(args)
         return self._watched_call(watch, args, next_call)
+
+    def _delegated(self, session_id: Any, args: Any, next_call: Callable[..., Any]) -> Any:
+        try:
+            return self._delegation.around(session_id, args, next_call)
+        except Refusal as exc:
+            return _error(str(exc))
 
     # -- judging
 
@@ -128,7 +145,7 @@ class ToolGate:
         except Exception:
             log.exception("plan-mode: a call couldn't be judged")
             verdict = INTERNAL
-        return "" if verdict.allowed else denial(_mode_shown(standing), verdict)
+        return denial(_mode_shown(standing), verdict) if verdict.denied else ""
 
     def _failed(self) -> str:
         log.exception("plan-mode: a callback failed")
@@ -145,7 +162,7 @@ class ToolGate:
             log.exception("plan-mode: an edit couldn't be judged")
             verdict, facts = INTERNAL, Facts()
         watch = Watch(standing, place, tool, facts, arguments=args)
-        if not verdict.allowed:
+        if verdict.denied:
             watch.refused = denial(_mode_shown(standing), verdict)
         watch.pinned = copy.deepcopy(args)
         return watch
@@ -227,9 +244,9 @@ class ToolGate:
 
 
 def _mode_shown(standing: Standing) -> str:
-    if standing.record and standing.record.mode:
-        return standing.record.mode
-    return standing.mode.slug if standing.mode is not None and standing.fallback is None else "read-only"
+    if standing.mode is not None and standing.fallback is None:
+        return standing.mode.slug
+    return standing.record.mode if standing.record and standing.record.mode else "read-only"
 
 
 def _was_changed(watch: Watch, result: Mapping[str, Any]) -> bool:

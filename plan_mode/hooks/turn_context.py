@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import logging
-import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from .. import entry, transitions
+from .. import entry, notices, transitions
 from ..controller import Desk, Here
 from ..errors import PlanModeError, StateError
-from ..host import session
+from ..questions import Questions
 from ..standing import NO_MODE, Standing
 from ..state.identity import CRON, Place, conversation_key
 from ..state.record import Damaged, SessionRecord
 from ..state.sessions import Arrival, Owned
 from ..state.store import Writer
 from ..transitions import Taken
-from . import notices
 from .overheard import Overheard, texts_of
 
 log: Final = logging.getLogger(__name__)
 
 _CLI: Final = ("", "cli")
 _SUBAGENT: Final = "subagent"
-_SIDE_AGENTS: Final = ("bg_", "btw_", "preview_")
-"""How the host begins the ids of agents that work beside a conversation."""
 
 _PASSING: Final = frozenset({CRON, "webhook", "msgraph_webhook"})
 """Surfaces whose sessions nobody comes back to: their default mode holds without a record."""
@@ -37,8 +33,8 @@ _PASSING: Final = frozenset({CRON, "webhook", "msgraph_webhook"})
 class TurnContext:
     """The callback of ``pre_llm_call``."""
 
-    def __init__(self, desk: Desk, overheard: Overheard) -> None:
-        self._desk, self._overheard = desk, overheard
+    def __init__(self, desk: Desk, overheard: Overheard, questions: Questions) -> None:
+        self._desk, self._overheard, self._questions = desk, overheard, questions
 
     def pre_llm_call(self, session_id: Any = "", platform: Any = "", conversation_history: Any = None, user_message: Any = None,
                      parent_session_id: Any = "", **_: Any) -> dict[str, str] | None:
@@ -52,10 +48,11 @@ class TurnContext:
                 desk.adopt(session_id, parent_session_id)
             said = ""
             if self._is_main_turn(here, platform):
+                self._questions.begin_turn(here.session)
                 said = self._overheard.in_message(here, user_message)
                 text = self._main_turn(here, conversation_history)
             else:
-                text = notices.reminder(desk.standing(here.place))
+                text = self._other_turn(here.place)
             text = "\n".join(filter(None, (said, text, self._lost(text))))
         except Exception:
             log.exception("plan-mode: a turn's notice failed")
@@ -64,16 +61,19 @@ class TurnContext:
             return None
         return {"context": text} if text else None
 
+    def _other_turn(self, place: Place) -> str:
+        """What a sub-agent or a side agent is told; who was handed a mode of its own gets all that it says."""
+        standing = self._desk.standing(place)
+        handed = self._desk.memory.children.get(place.conversation)
+        if handed is not None and standing.pinned is handed.pinned:
+            return notices.of_a_child(standing)
+        return notices.reminder(standing)
+
     def _is_main_turn(self, here: Here, platform: Any) -> bool:
         """Whether this is a turn of a person's own conversation: not a sub-agent's, a side agent's or a scheduled one."""
-        facts, place = here.facts, here.place
-        if platform == _SUBAGENT or not place.conversation or place.conversation.startswith(_SIDE_AGENTS):
+        if platform == _SUBAGENT or here.facts.isolated or not here.place.known or here.place.surface in _PASSING:
             return False
-        if facts.isolated or not place.known or place.surface in _PASSING:
-            return False
-        if place.process is None:
-            return facts.tabs_key in ("", facts.session_key)
-        return platform in _CLI and session.current_conversation(self._desk.manager) in ("", place.conversation)
+        return self._desk.is_own(here) and (here.place.process is None or platform in _CLI)
 
     def _lost(self, text: str) -> str:
         """What every turn in a mode must say while the model's runtime goes around plan-mode."""
@@ -138,9 +138,11 @@ class TurnContext:
             owned = desk.renewed(arrival, arrival.take_conversation(owned))
             desk.memory.keep(desk.memory.arrived, place.conversation)
             writer.touch(owned.folder, owned.record.id)
-            record = self._as_taken(owned.record)
-            mark = secrets.token_hex(3)
-            text = notices.due(desk.judge(record), record, record.conversation, _marks(history), mark, desk.settings(),
+            record, marks = self._as_taken(owned.record), _marks(history)
+            if notices.was_given(record, marks):
+                record = transitions.apply(record, Taken(record.conversation, record.owed.said))
+            mark = notices.new_mark()
+            text = notices.due(desk.judge(record), record, record.conversation, marks, mark, desk.settings(),
                                partial(desk.library.listing, record.project))
             taken = transitions.apply(record, Taken(record.conversation, mark)) if text.is_notice else record
             self._store(arrival, owned, taken)
@@ -178,7 +180,7 @@ class TurnContext:
         """The last notice of a session of this process that left while nothing could be stored."""
         desk, text = self._desk, ""
         for record in desk.parting(place):
-            mark = secrets.token_hex(3)
+            mark = notices.new_mark()
             text = notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings(),
                                partial(desk.library.listing, record.project)).text
             desk.told(record)
@@ -189,12 +191,10 @@ def _marks(history: Any) -> frozenset[str] | None:
     """The marks of all notices that the conversation still holds; None where it isn't shown to us."""
     if not isinstance(history, list) or not history:
         return None
-    return frozenset(mark for text in _texts(history) for mark in notices.marks_in(text))
+    return frozenset(mark for message in history if isinstance(message, Mapping) for mark in _marks_of(message))
 
 
-def _texts(history: Iterable[Any]) -> Iterable[str]:
-    for message in history:
-        if not isinstance(message, Mapping) or message.get("role") != "user":
-            continue
-        for content in (message.get("api_content"), message.get("content")):
-            yield from texts_of(content)
+def _marks_of(message: Mapping[str, Any]) -> Iterator[str]:
+    for content in (message.get("api_content"), message.get("content")):
+        for text in texts_of(content):
+            yield from notices.marks_in(message.get("role"), text)

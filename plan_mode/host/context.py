@@ -17,6 +17,10 @@ class PluginContext(Protocol):
         self, name: str, handler: Callable[[str], str], *, description: str = "", args_hint: str = "",
     ) -> Any: ...
 
+    def register_tool(
+        self, name: str, toolset: str, schema: Any, handler: Callable[..., str], *, description: str = "",
+    ) -> Any: ...
+
     def register_cli_command(
         self, name: str, help: str, setup_fn: Callable[[Any], Any], handler_fn: Callable[[Any], Any],
     ) -> Any: ...

@@ -73,6 +73,24 @@ SEAMS: Final = MappingProxyType({
     "fail_closed_hooks": Seam(
         "hermes_cli.plugins_dispatch", "_policy_error_block_directive",
         "The execution middleware decides every call as well, because a failing hook would let it run."),
+    "await_decision": Seam(
+        "tools.approval", "_await_gateway_decision",
+        "Questions of the agent to the person of a tab, a chat or a run go by the host's approval of the call."),
+    "notifiers": Seam(
+        "tools.approval", "_gateway_notify_cbs", "As await_decision."),
+    "approval_session": Seam(
+        "tools.approval", "get_current_session_key", "Nobody is asked in tabs, chats and runs; what a person types decides."),
+    "blocking_approval": Seam(
+        "tools.approval", "has_blocking_approval",
+        "A question of ours may stand beside one of the host's; an answer in words goes to the older one."),
+    "panel": Seam(
+        "tools.approval", "prompt_dangerous_approval",
+        "Questions of the agent in the classic CLI and in editors go by the host's approval of the call."),
+    "panel_callback": Seam(
+        "tools.terminal_tool", "_get_approval_callback",
+        "Nobody is asked in the classic CLI and in editors; what a person types decides."),
+    "interrupted": Seam(
+        "tools.interrupt", "is_interrupted", "A yes that comes while the turn is being stopped still counts."),
     "session_store": Seam(
         "hermes_state", "SessionDB",
         "Where a conversation came from can't be read: the stricter answer holds, and status says so."),

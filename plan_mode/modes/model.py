@@ -18,6 +18,9 @@ GROUPS: Final = frozenset({
 
 MOST_OF_A_NAME: Final = 60
 
+INHERIT: Final = "inherit"
+"""The child mode of a mode whose sub-agents work in it as well."""
+
 WORDS: Final = frozenset({"off", "info", "check", "model", "trust", "export", "import", "use", "reload", "help"})
 """What ``/mode`` takes for words of its own: a mode of such a slug is chosen by ``/mode use``."""
 
@@ -72,7 +75,7 @@ class Mode:
     """Whether the operator's ``mcp_allowed`` counts in this mode."""
     model: ModelChoice | None = None
     child_mode: str = ""
-    """Slug of the mode that sub-agents work in, or ``inherit``; "" says nothing about it."""
+    """Slug of the mode that sub-agents work in, or ``INHERIT``; "" says nothing about it."""
     source: str = "built-in"
     restricted: bool = field(init=False)
     """Whether it denies at least one known tool or limits ``edit``: only then is anything enforced."""

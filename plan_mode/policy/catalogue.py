@@ -23,6 +23,12 @@ class Tool:
 ALWAYS: Final = "always"
 """Group of the tools that every mode has, an empty one too."""
 
+OWN: Final = "plan-mode"
+"""The toolset of our own tools."""
+
+ASKING: Final = ("switch_mode", "submit_plan")
+"""Our own tools: they change nothing unless a person says yes."""
+
 _ROWS: Final = (
     # group, toolsets, names
     ("read", "file", "read_file search_files"),
@@ -51,6 +57,7 @@ _ROWS: Final = (
     ("memory", "memory", "memory"),
     (ALWAYS, "todo", "todo_list"),
     (ALWAYS, "clarify", "clarify"),
+    (ALWAYS, OWN, " ".join(ASKING)),
     (ALWAYS, "tool_search", "tool_search tool_describe tool_call"),
     ("schedule", "cronjob", "cronjob_manage"),
     ("schedule", "kanban", (

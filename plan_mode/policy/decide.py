@@ -1,7 +1,8 @@
 """The whole rule on one screen: mode + call + facts -> verdict.
 
-Order: protected > explicit deny > own rule of the tool > always available > extra tools > granted > deny. The first
-rule that has an answer gives it. Nothing here opens a file or asks the host; ``Facts`` were gathered before.
+Order: protected > explicit deny > own rule of the tool > always available > extra tools > sub-agents of another mode >
+granted > deny. The first rule that has an answer gives it. Nothing here opens a file or asks the host; ``Facts`` were
+gathered before.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from ..errors import FileRestrictionError
-from ..modes.model import Mode
+from ..modes.model import INHERIT, Mode
 from ..text import visible
-from .catalogue import ALWAYS, CATALOGUE, EDITORS, OTHER_NAMES, WRITERS, canonical
+from .catalogue import ALWAYS, ASKING, CATALOGUE, EDITORS, OTHER_NAMES, WRITERS, canonical
 from .containment import Inside, Outside
 from .options import PASSED_ON
 from .targets import Unreadable
@@ -75,7 +76,10 @@ class InnerCall:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``rule`` is a stable identifier, ``reason`` is for a person and the model, ``hint`` is the way out."""
+    """``rule`` is a stable identifier, ``reason`` is for a person and the model, ``hint`` is the way out.
+
+    ``ask``: the call may run because it changes nothing by itself; what it asks for happens only if a person says yes to it.
+    """
 
     effect: Literal["allow", "deny", "ask"]
     rule: str
@@ -86,11 +90,15 @@ class Verdict:
     def allowed(self) -> bool:
         return self.effect == "allow"
 
+    @property
+    def denied(self) -> bool:
+        return self.effect == "deny"
+
     def told(self, tool: str, slug: str) -> str:
         """The same in words, for a person who asks about a call and makes none."""
         if self.allowed:
             return f"{visible(tool)} may run in {slug} mode [{self.rule}]. Nothing was run."
-        may = "runs only if a person says yes" if self.effect == "ask" else "may not run"
+        may = "may not run" if self.denied else "asks a person"
         return f"{visible(tool)} {may} in {slug} mode [{self.rule}]: {visible(self.reason)}. {self.hint}".strip()
 
 
@@ -230,8 +238,15 @@ def _inner_calls(mode: Mode, name: str, facts: Facts) -> Verdict | None:
         why = facts.inner.reason if isinstance(facts.inner, Unreadable) else "there are none"
         return Verdict("deny", "unreadable-calls", f"the calls inside it can't be read, because {why}",
                        'Send {"calls": [{"name": ..., "arguments": {...}}]}.')
-    verdicts = (decide(mode, call.tool, call.facts) for call in facts.inner)
-    return next((verdict for verdict in verdicts if not verdict.allowed), None)
+    verdicts = [decide(mode, call.tool, call.facts) for call in facts.inner]
+    denied = next((verdict for verdict in verdicts if verdict.denied), None)
+    return denied or next((verdict for verdict in verdicts if not verdict.allowed), None)
+
+
+def _asking(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if facts.fallback is not None:
+        return _not_granted(mode, name, facts)
+    return Verdict("ask", "person-decides", f"what {name} asks for happens only when a person says yes", _way_out(mode))
 
 
 def _always(mode: Mode, name: str, facts: Facts) -> Verdict | None:
@@ -253,6 +268,13 @@ def is_extra(mode: Mode, name: str, server: str, extra_tools: frozenset[str]) ->
         return False
     return (mode.extra_tools and name in extra_tools) or (
         mode.extra_servers and bool(server) and bool(_names(name, server) & extra_tools))
+
+
+def _delegating(mode: Mode, name: str, facts: Facts) -> Verdict | None:
+    if name != "delegate_task" or mode.child_mode in ("", INHERIT) or facts.foreign or not could_allow(mode, name):
+        return None
+    return Verdict("ask", "child-mode", f"its sub-agents work in {mode.child_mode} mode only when a person says yes, else in "
+                   f"{mode.title.lower()} mode", _way_out(mode))
 
 
 def _granted(mode: Mode, name: str, facts: Facts) -> Verdict | None:
@@ -283,6 +305,6 @@ def _way_out(mode: Mode) -> str:
 _Rule = Callable[[Mode, str, Facts], Verdict | None]
 _OWN_RULES: Final[dict[str, _Rule]] = {
     **dict.fromkeys(sorted(EDITORS), _edit), **dict.fromkeys(PASSED_ON, _reading),
-    "skill_view": _skill_view, "tool_call": _inner_calls,
+    "skill_view": _skill_view, "tool_call": _inner_calls, **dict.fromkeys(ASKING, _asking),
 }
-_RULES: Final[tuple[_Rule, ...]] = (_protected, _explicit_deny, _own_rule, _always, _extra, _granted)
+_RULES: Final[tuple[_Rule, ...]] = (_protected, _explicit_deny, _own_rule, _always, _extra, _delegating, _granted)

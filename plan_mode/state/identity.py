@@ -19,6 +19,10 @@ _SCHEDULED: Final = "cron_"
 """How the host begins the ids of scheduled runs: an older one puts no mark into their context."""
 
 API: Final = "api_server"
+EDITOR: Final = "acp"
+NO_COMMANDS: Final = "no-commands"
+"""Rule of the surfaces that hand no plugin commands on."""
+
 _DELIVERIES: Final = frozenset({"webhook", "msgraph_webhook"})
 
 
@@ -159,13 +163,13 @@ CASES: Final[tuple[Case, ...]] = (
         _NEEDS_BINDING)),
     Case("classic CLI", lambda s: bool(s.interactive_cli), _named(CLI), _by_process),
     Case("API server", lambda s: s.bound and s.platform == API, _named(API), _by_conversation_else_key, NoSession(
-        "no-commands", "The API hands no plugin commands on.", "Set default_mode for api_server in config.yaml.")),
+        NO_COMMANDS, "The API hands no plugin commands on.", "Set default_mode for api_server in config.yaml.")),
     Case("webhook", lambda s: s.bound and s.platform in _DELIVERIES, lambda s: s.platform, _by_key, NoSession(
-        "no-commands", "Nobody types commands here.", "Set default_mode for this platform in config.yaml.")),
+        NO_COMMANDS, "Nobody types commands here.", "Set default_mode for this platform in config.yaml.")),
     Case("chat", lambda s: bool(s.session_key and s.platform), lambda s: s.platform, _by_key),
     Case("tab", lambda s: bool(s.tab_id or (s.session_key and s.source)), lambda s: s.source or "tui", _by_tab),
-    Case("editor", lambda s: bool(s.session_key), _named("acp"), _by_key, NoSession(
-        "no-commands", "The editor's protocol hands no plugin commands on.", "Set default_mode for acp in config.yaml.")),
+    Case("editor", lambda s: bool(s.session_key), _named(EDITOR), _by_key, NoSession(
+        NO_COMMANDS, "The editor's protocol hands no plugin commands on.", "Set default_mode for acp in config.yaml.")),
     Case("gateway-process", lambda s: s.gateway_runner, _named("gateway"), _unknown, NoSession(
         "gateway-process", "This process runs the messaging gateway, and nothing tells whose command this is.",
         f"{_NEEDS_BINDING} {_OPERATOR}")),

@@ -24,11 +24,18 @@ _ID: Final = re.compile(r"[0-9a-f]{16}\Z")
 
 @dataclass(frozen=True, slots=True)
 class PlanFile:
-    """A plan file of this session. ``digest`` is the reference: what the person last saw or the agent last wrote."""
+    """A plan file of this session. ``digest`` is the reference: what the person last saw or the agent last wrote.
+
+    ``revision`` counts the texts of it that were submitted, ``submitted`` is the digest of the last one, and ``declined``
+    that of the last one that a person declined.
+    """
 
     path: str
     digest: str
     written: float
+    revision: int = 0
+    submitted: str = ""
+    declined: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,12 +54,17 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """Text owed once to the session's own conversation, beside the notice of a changed mode."""
+    """Text owed once to the session's own conversation, beside the notice of a changed mode.
+
+    ``said`` is the mark of a notice that a tool's result has given already, "" without one: nothing is owed any more once
+    the conversation is seen to hold it.
+    """
 
     task: str = ""
     feedback: str = ""
     approved: str = ""
     restored: bool = False
+    said: str = ""
 
 
 NOTHING: Final = Owed()
@@ -100,6 +112,9 @@ class SessionRecord:
     def with_plan(self, plan: PlanFile) -> SessionRecord:
         """The record with this plan file as its newest; the oldest go when there are too many."""
         others = tuple(p for p in self.plans if p.path != plan.path)
+        before = self.plan_at(plan.path)
+        if before is not None:  # what people were shown of it, and said to it, stays
+            plan = replace(plan, revision=before.revision, submitted=before.submitted, declined=before.declined)
         return replace(self, plans=(*others, plan)[-MOST_PLANS:])
 
     def without_plan(self, path: str) -> SessionRecord:
@@ -127,6 +142,11 @@ def new_id() -> str:
 def blank() -> SessionRecord:
     """The record of a session that isn't in a mode and never was."""
     return SessionRecord(id=new_id(), mode=None, activation="", since=0.0)
+
+
+def activation_of(record: SessionRecord | None) -> str:
+    """What tells this stay in a mode from every other one; "" outside of modes."""
+    return record.activation if record is not None and record.mode is not None else ""
 
 
 def is_id(text: str) -> bool:

@@ -15,7 +15,6 @@ import pytest
 
 from plan_mode import cli as operator
 from plan_mode.modes import doctor
-from plan_mode.policy.decide import Verdict
 from tests.fake_host import Cli, Machine
 
 REPOSITORY = Path(__file__).parents[2]
@@ -134,10 +133,11 @@ def test_a_config_that_isnt_read_is_told(
     assert run(*verb).err == ""
 
 
-def test_a_question_to_a_person(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("plan_mode.controller.decide", lambda mode, tool, facts: Verdict("ask", "asks", "a person decides"))
+def test_a_question_to_a_person(run: Any) -> None:
     assert run("check", "--mode", "ask", "switch_mode") == (
-        3, "switch_mode runs only if a person says yes in ask mode [asks]: a person decides.\n", "")
+        3, "switch_mode asks a person in ask mode [person-decides]: what switch_mode asks for happens only when a person says "
+        "yes. The person can switch with /mode.\n", "")
+    assert run("check", "--mode", "orchestrator", "delegate_task")[0] == 3
 
 
 def test_where_paths_begin(run: Any, machine: Machine, docs: Path) -> None:

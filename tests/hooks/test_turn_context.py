@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from plan_mode.errors import StateError
-from plan_mode.hooks.notices import VOIDS
 from plan_mode.host import session
+from plan_mode.notices import VOIDS
 from plan_mode.state.lock import locked
 from plan_mode.state.store import Store
 from tests.fake_host import Cli, Machine
@@ -58,8 +58,9 @@ def test_the_notice_on_entry(cli: Cli, machine: Machine) -> None:
         f"Write the plan with write_file or patch, to an absolute path in {machine.plans} named YYYY-MM-DD_HHMMSS-<slug>.md, "
         f"for example {name[1]}",
         "Also allowed by the operator: calendar_list.",
-        "Only the user ends this, by typing /planmode approve, /planmode reject or /planmode off; you can't. "
-        "When the plan is written, say so and stop.",
+        'When the plan is written, submit it with submit_plan {"path": "<absolute path>", "summary": "<2 sentences>"} (where it '
+        'isn\'t in your list of tools: tool_call {"calls": [{"name": "submit_plan", "arguments": {...}}]}): the user reads it '
+        "and says yes or no. Only the user ends this, by that yes or by typing /planmode approve or /planmode off; you can't.",
         "The user's task to plan:",
         "Build  it",
     ]

@@ -52,6 +52,8 @@ DEVIATIONS = {
     "empty pattern": "An empty fileRegex is a fault, and its mode can't be chosen; in Roo Code it matches every file.",
     "gone": "A session whose mode has gone can still read, and says so; in Roo Code only the tools that are always available "
             "stay.",
+    "a person decides": "A switch that the agent asks for, and sub-agents in a mode that grants more, need your yes at each "
+                        "time; Roo Code can be set to approve both by itself.",
     "delegation": "Sub-agents are a group of their own, delegate; in Roo Code every mode may begin a task in another mode.",
     "skills": "Reading a skill belongs to the group read; in Roo Code skills are always available.",
     "built-in modes without MCP": "architect and ask have no MCP tools but those that the setting mcp_allowed names; in Roo Code "

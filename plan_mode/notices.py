@@ -6,18 +6,19 @@ The host keeps injected text in the conversation for good, so a notice always sa
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
-from ..modes.model import Mode
-from ..modes.registry import Listing
-from ..plans import plan_name
-from ..settings import Settings
-from ..standing import Standing
-from ..state.record import NOTHING, SessionRecord
-from ..text import one_line, shorten, visible
+from .modes.model import Mode
+from .modes.registry import Listing
+from .plans import plan_name
+from .settings import Settings
+from .standing import Standing
+from .state.record import NOTHING, SessionRecord
+from .text import one_line, shorten, visible
 
 VOIDS: Final = "Earlier notices about modes are void."
 
@@ -35,7 +36,14 @@ MOST_OF_A_MODE: Final = 8000
 MOST_OF_OTHERS: Final = 1400
 """Characters of the list of other modes."""
 
-_MARK: Final = re.compile(r"\[plan-mode notice ([0-9a-f]{6})\]")
+_DEFERRED: Final = '(where it isn\'t in your list of tools: tool_call {{"calls": [{{"name": "{name}", "arguments": {{...}}}}]}})'
+SWITCH_CALL: Final = 'switch_mode {"mode_slug": "<slug>", "reason": "<why>"} ' + _DEFERRED.format(name="switch_mode")
+SUBMIT_CALL: Final = 'submit_plan {"path": "<absolute path>", "summary": "<2 sentences>"} ' + _DEFERRED.format(name="submit_plan")
+"""The exact calls: newer hosts keep the tools of plugins behind tool_call, and out of the model's list."""
+
+_MARKS: Final = {"user": re.compile(r"\[plan-mode notice ([0-9a-f]{6})\]"),
+                 "tool": re.compile(r"\[plan-mode notice (t[0-9a-f]{6})\]")}
+"""How a notice bears its mark, by the role of the message that it stands in: what tools repeat of a conversation is no notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +54,21 @@ class Due:
     is_notice: bool
 
 
-def marks_in(text: str) -> list[str]:
-    return _MARK.findall(text)
+def new_mark(role: Literal["user", "tool"] = "user") -> str:
+    """A fresh mark for a notice in a message of that role."""
+    return secrets.token_hex(3) if role == "user" else f"t{secrets.token_hex(3)}"
+
+
+def marks_in(role: object, text: str) -> list[str]:
+    """The marks of the notices in a message."""
+    kind = _MARKS.get(role) if isinstance(role, str) else None
+    return kind.findall(text) if kind is not None else []
+
+
+def was_given(record: SessionRecord, marks: frozenset[str] | None) -> bool:
+    """Whether all that is owed stands in the conversation already, in the result of a tool."""
+    said = record.owed.said
+    return bool(said) and said in (marks or ()) and not (record.owed.task or record.owed.feedback or record.owed.restored)
 
 
 def is_due(record: SessionRecord, conversation: str, marks: frozenset[str] | None) -> bool:
@@ -97,6 +118,12 @@ def reminder(standing: Standing) -> str:
     return f"[plan-mode] {standing.mode.title} mode is on."
 
 
+def of_a_child(standing: Standing) -> str:
+    """What a sub-agent is told that works in a mode of its own."""
+    assert standing.mode is not None
+    return f"[plan-mode] {_mode(standing, standing.mode)}"
+
+
 def _about_the_mode(standing: Standing, record: SessionRecord, settings: Settings, listing: Callable[[], Listing]) -> str:
     approved = f"The user approved the plan at {record.owed.approved}. Implement it now." if record.owed.approved else ""
     if standing.mode is None:
@@ -131,7 +158,8 @@ def _mode(standing: Standing, mode: Mode) -> str:
 
 def _others(mode: Mode, listing: Listing) -> str:
     """The other modes and when they are for: the model may propose one."""
-    lines = ["Only the user changes the mode, by typing /mode and one of these:"]
+    lines = [f"Only the user changes the mode, by typing /mode <slug>, or by a yes when you ask with {SWITCH_CALL}. "
+             "There are:"]
     for slug, known in listing.modes.items():
         if slug != mode.slug:
             theirs = " (the project's words)" if known.origin == "project" and not known.vouched else ""
@@ -162,6 +190,9 @@ def _plan(mode: Mode, record: SessionRecord, settings: Settings) -> str:
     if settings.extra_allowed_tools:
         names = ", ".join(map(visible, sorted(settings.extra_allowed_tools)))
         lines.append(f"Also allowed by the operator: {shorten(names, MOST_OF_NAMES)}.")
-    lines.append("Only the user ends this, by typing /planmode approve, /planmode reject or /planmode off; you can't. "
-                 "When the plan is written, say so and stop.")
+    if record.remote_files:
+        lines.append("When the plan is complete, say so and stop: the user types /planmode approve or /planmode off; you can't.")
+    else:
+        lines.append(f"When the plan is written, submit it with {SUBMIT_CALL}: the user reads it and says yes or no. Only the "
+                     "user ends this, by that yes or by typing /planmode approve or /planmode off; you can't.")
     return "\n".join(lines)

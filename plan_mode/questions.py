@@ -1,0 +1,174 @@
+"""What agents ask people in this process: how often, whether a question still stands, and what was answered to a directive.
+
+All of it is forgotten with the process, and then nothing was answered.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from .errors import Refusal
+from .host.consent import Answer
+
+MOST_A_TURN: Final = 3
+"""Questions that one agent may ask until the person says something."""
+
+_MOST_REMEMBERED: Final = 1024
+
+
+@dataclass(slots=True)
+class Question:
+    """One question. ``target`` is what it asks for; ``nonce`` tells it from every other one.
+
+    ``held``: somebody waits for its answer. One that the host is to put may never be put, and gives way to the next.
+    """
+
+    session: str
+    target: str
+    held: bool
+    nonce: str = field(default_factory=lambda: secrets.token_hex(8))
+    withdrawn: bool = False
+
+    def stands(self) -> bool:
+        """Whether an answer to it still counts."""
+        return not self.withdrawn
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What was asked since the person's last message."""
+
+    asked: int = 0
+    declined: set[str] = field(default_factory=set)
+    open: Question | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A question that the host puts to a person before the call runs: for which call it is, and what it asks."""
+
+    session: str
+    call: str
+    subject: Any
+    question: Question
+
+
+class Questions:
+    """Thread-safe, and bounded: the sessions that were silent for longest are forgotten first."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._turns: OrderedDict[str, _Turn] = OrderedDict()
+        self._pending: OrderedDict[str, Pending] = OrderedDict()
+        self._witnessed: OrderedDict[str, Answer] = OrderedDict()
+
+    def begin_turn(self, session: str) -> None:
+        """The person of that session has said something."""
+        if session in self._turns:
+            with self._lock:
+                turn = self._turns.pop(session, None)
+                _withdraw(turn)
+
+    def end_turn(self, session: str) -> None:
+        """Nothing that is still being asked there counts any more."""
+        if session in self._turns:
+            with self._lock:
+                _withdraw(self._turns.get(session))
+
+    @contextmanager
+    def asking(self, session: str, target: str) -> Iterator[Question]:
+        """Hold a question open while this lasts. Raises Refusal where none may be asked."""
+        question = self._opened(session, target, held=True)
+        try:
+            yield question
+        finally:
+            self._closed(question)
+
+    def declined(self, question: Question) -> None:
+        """A person said no: that isn't asked again until they say something."""
+        with self._lock:
+            self._turn(question.session).declined.add(question.target)
+
+    # -- by the host's directive
+
+    def announce(self, session: str, call: str, target: str, subject: Any) -> Question:
+        """Open a question that the host will put before that call runs. Raises Refusal where none may be asked."""
+        question = self._opened(session, target, held=False)
+        with self._lock:
+            self._pending[question.nonce] = Pending(session, call, subject, question)
+            _bound(self._pending)
+        return question
+
+    def witness(self, nonce: str, answer: Answer) -> None:
+        """What the host says was answered; the first answer counts."""
+        with self._lock:
+            pending = self._pending.get(nonce)
+            if pending is None or nonce in self._witnessed:
+                return
+            self._witnessed[nonce] = answer
+            _bound(self._witnessed)
+            pending.question.withdrawn = pending.question.withdrawn or answer.outcome != "accepted"
+            if answer.outcome == "declined":
+                self._turn(pending.session).declined.add(pending.question.target)
+            if answer.outcome != "accepted":
+                self._close(pending.question)
+
+    def evidence(self, session: str, call: str) -> tuple[Pending, Answer | None] | None:
+        """The question that was put for that call and its answer, None without one. Each is handed out once."""
+        with self._lock:
+            nonce = next((nonce for nonce, each in self._pending.items() if (each.session, each.call) == (session, call)), None)
+            if nonce is None:
+                return None
+            pending = self._pending.pop(nonce)
+            self._close(pending.question)
+            return pending, self._witnessed.pop(nonce, None)
+
+    # -- under the lock
+
+    def _opened(self, session: str, target: str, *, held: bool) -> Question:
+        with self._lock:
+            turn = self._turn(session)
+            if turn.open is not None and turn.open.held:
+                raise Refusal("being-asked", "The user is being asked something else at this moment.", "Wait for the answer.")
+            if target in turn.declined:
+                raise Refusal("declined-before", "The user has declined exactly that already.",
+                              "Don't ask again before the user says something; ask in words what should be changed.")
+            if turn.asked >= MOST_A_TURN:
+                raise Refusal("asked-enough", f"The user was asked {MOST_A_TURN} times in this turn already.",
+                              "Say in words what you need, and stop.")
+            turn.asked += 1
+            _withdraw(turn)
+            turn.open = Question(session, target, held)
+            return turn.open
+
+    def _closed(self, question: Question) -> None:
+        with self._lock:
+            self._close(question)
+
+    def _close(self, question: Question) -> None:
+        turn = self._turns.get(question.session)
+        if turn is not None and turn.open is question:
+            turn.open = None
+
+    def _turn(self, session: str) -> _Turn:
+        turn = self._turns.setdefault(session, _Turn())
+        self._turns.move_to_end(session)
+        _bound(self._turns)
+        return turn
+
+
+def _withdraw(turn: _Turn | None) -> None:
+    if turn is not None and turn.open is not None:
+        turn.open.withdrawn = True
+        turn.open = None
+
+
+def _bound(known: OrderedDict[str, Any]) -> None:
+    while len(known) > _MOST_REMEMBERED:
+        known.popitem(last=False)

@@ -1,0 +1,106 @@
+"""switch_mode: the agent asks for another mode."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, Final
+
+from .. import cards, entry
+from ..controller import Desk, Here
+from ..entry import Asked
+from ..errors import Refusal
+from ..host.consent import Answer
+from ..modes.builtin import PLAN
+from ..modes.model import Mode, grants_more
+from ..notices import new_mark
+from ..questions import Questions
+from ..state.record import activation_of
+from .asking import Proposal, Settle, Tool, declined, refuse_owned, text_of, told_now, unanswered
+
+SCHEMA: Final[dict[str, Any]] = {
+    "name": "switch_mode",
+    "description": "Ask the user to switch this session to another mode (a working role with its own tools and file limits). "
+                   "Nothing changes until the user says yes; plan mode can be entered at once.",
+    "parameters": {
+        "type": "object",
+        "properties": {
+            "mode_slug": {"type": "string", "description": "The mode to switch to, e.g. code, ask, architect, plan."},
+            "reason": {"type": "string", "description": "Why, in one or two sentences. The user reads it."},
+        },
+        "required": ["mode_slug"],
+    },
+}
+
+_SLUG: Final = re.compile(r"[a-zA-Z0-9_-]{1,128}\Z")
+
+
+class SwitchMode(Tool):
+    """The handler of ``switch_mode``."""
+
+    def __init__(self, desk: Desk, questions: Questions) -> None:
+        super().__init__(desk, questions, SCHEMA, self._proposed)
+
+    def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal | str:
+        desk = self._desk
+        slug, reason = _slug_of(args), text_of(args, "reason")
+        standing = desk.standing(here.place)
+        project = standing.record.project if standing.record and standing.record.project else entry.project_of(here)
+        known = desk.library.named(slug, project)
+        slug = known.mode.slug
+        current = standing.mode
+        if standing.fallback is not None:
+            raise Refusal(standing.fallback.rule, f"Only reading is possible, because {standing.fallback.reason}.",
+                          standing.fallback.hint)
+        if current is not None and current.slug == slug:
+            raise Refusal("same-mode", f"This session is already in {slug} mode.", "Go on working.")
+        if slug == PLAN.slug:
+            return self._plan_first(here)
+        if current is not None and current.slug == PLAN.slug and not desk.settings().agent_may_ask_to_leave_plan:
+            raise Refusal("plan-mode", "Plan mode ends with an approved plan.",
+                          "Write the plan and submit it with submit_plan; the user can also type /planmode off.")
+        refuse_owned(desk, standing.record)
+        proposal = Proposal(f"mode:{slug}", cards.of_a_switch(here.place.surface, current, known, reason),
+                            activation_of(standing.record), self._settled(slug),
+                            desk.library.pin_now(slug, project))
+        if desk.settings().confirm_switches == "widening" and not _is_wider(current, known.mode):
+            return self._switch(here, slug, Asked(proposal.activation, lambda: True, new_mark("tool"), proposal.pin))
+        return proposal
+
+    def _plan_first(self, here: Here) -> str:
+        mark = new_mark("tool")
+        record = entry.enter_plan(self._desk, here, said=mark).record
+        self._pause()
+        return told_now(self._desk, self._desk.judge(record), record, mark)
+
+    def _settled(self, slug: str) -> Settle:
+        def settle(here: Here, answer: Answer, asked: Asked) -> str:
+            if answer.outcome == "accepted":
+                return self._switch(here, slug, asked)
+            if answer.outcome == "declined":
+                return declined(answer, "Nothing was changed; ask the user what to do instead.")
+            return unanswered(answer, here, f"/mode {slug}")
+        return settle
+
+    def _switch(self, here: Here, slug: str, asked: Asked) -> str:
+        switched = entry.switch(self._desk, here, slug, asked)
+        self._pause()
+        return told_now(self._desk, self._desk.judge(switched.record), switched.record, asked.mark)
+
+    def _pause(self) -> None:
+        time.sleep(self._desk.settings().switch_pause_ms / 1000)
+
+
+def _slug_of(args: dict[str, Any]) -> str:
+    """The slug that is asked for. Raises Refusal."""
+    slug = args.get("mode_slug")
+    if slug is None or slug == "":
+        raise Refusal("missing-slug", "mode_slug is missing.", 'Send {"mode_slug": "<slug>", "reason": "<why>"}.')
+    if not isinstance(slug, str) or not _SLUG.match(slug.strip()):
+        raise Refusal("malformed-slug", "mode_slug must be the slug of a mode: letters, digits and dashes.",
+                      'As in {"mode_slug": "code"}.')
+    return slug.strip()
+
+
+def _is_wider(current: Mode | None, target: Mode) -> bool:
+    return current is not None and grants_more(current, target)

@@ -6,6 +6,7 @@ paths for attachments, nor as a line that could pass for one of ours.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from typing import Final
@@ -45,8 +46,9 @@ def of_a_switch(surface: str, current: Mode | None, known: Known, reason: str) -
 
 def of_a_plan(surface: str, plan: PlanFile, text: PlanText, summary: str, following: str) -> Wording:
     """The agent submits a plan. ``following`` says what comes after a yes."""
+    path = os.path.basename(text.path) if surface == CLI else text.path
     lines = [
-        f"{visible(text.path)}, revision {plan.revision}: {text.size} bytes, {text.digest[:12]}",
+        f"{visible(path)}, revision {plan.revision}: {text.size} bytes, {text.digest[:12]}",
         following,
         *_says("summary", summary, MOST_OF_A_SUMMARY),
         *_quoted(surface, text.text),

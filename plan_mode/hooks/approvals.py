@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from ..host.consent import RULE_PREFIX, answer_of
 from ..questions import Questions
+
+
+_PERSONS: Final = ("", None, "user", "human")
+"""Who may have decided, as hosts put it: a model that approves in somebody's place has a name of its own."""
 
 
 class Approvals:
@@ -14,9 +18,9 @@ class Approvals:
     def __init__(self, questions: Questions) -> None:
         self._questions = questions
 
-    def post_approval_response(self, pattern_key: Any = "", choice: Any = "", **_: Any) -> None:
+    def post_approval_response(self, pattern_key: Any = "", choice: Any = "", decided_by: Any = "", **_: Any) -> None:
         """Take down what a person answered to one of our directives. Never raises."""
-        if isinstance(pattern_key, str) and pattern_key.startswith(RULE_PREFIX):
+        if isinstance(pattern_key, str) and pattern_key.startswith(RULE_PREFIX) and decided_by in _PERSONS:
             self._questions.witness(pattern_key.removeprefix(RULE_PREFIX), answer_of(choice, "directive"))
 
     def on_session_end(self, session_id: Any = "", **_: Any) -> None:

@@ -37,6 +37,8 @@ _TERMINALS: Final = frozenset({"cli", "acp"})
 _FOR_NOBODY: Final = ("_subagent_auto_", "_bg_review_auto_")
 """How the host begins the names of callbacks that answer in nobody's name."""
 
+_BETWEEN_LINES: Final = " · "
+
 PATTERN: Final = "plan-mode"
 RULE_PREFIX: Final = "plugin_rule:"
 """How the host begins the key of an approval that a plugin has asked for."""
@@ -76,7 +78,7 @@ def way_to_a_person(surface: str) -> Way:
         return "directive" if seam("panel") is None else "command"
     if seam("await_decision") is None or seam("notifiers") is None:
         return "directive"
-    return "prompt" if _notifier() is not None else "directive" if surface == "api_server" else "command"
+    return "prompt" if _notifier() is not None else "command"
 
 
 def is_busy() -> bool:
@@ -122,9 +124,9 @@ def _by_prompt(wording: Wording, nonce: str) -> Answer:
 
 
 def _by_panel(wording: Wording, nonce: str) -> Answer:
-    # A panel shows what it takes for a command in full, and cuts what it takes for its description.
-    choice = seam("panel")(f"{wording.headline}\n{wording.details}", "plan-mode asks you", allow_permanent=False,
-                           approval_callback=_called("panel_callback"))
+    # A panel cuts what it takes for a description, and can show all of what it takes for a command, of which it breaks lines.
+    shown = _BETWEEN_LINES.join((wording.headline, *wording.details.splitlines()))
+    choice = seam("panel")(shown, "plan-mode asks you", allow_permanent=False, approval_callback=_called("panel_callback"))
     return answer_of(str(choice), "panel")
 
 

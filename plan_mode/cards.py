@@ -23,6 +23,7 @@ from .text import one_line, shorten, unattached, visible
 MOST_OF_A_HEADLINE: Final = 190
 """Characters: chats that have no buttons cut the rest off."""
 
+MOST_OF_A_PATH: Final = 400
 MOST_OF_A_REASON: Final = 300
 MOST_OF_A_SUMMARY: Final = 500
 MOST_GOALS: Final = 4
@@ -48,7 +49,7 @@ def of_a_plan(surface: str, plan: PlanFile, text: PlanText, summary: str, follow
     """The agent submits a plan. ``following`` says what comes after a yes."""
     path = os.path.basename(text.path) if surface == CLI else text.path
     lines = [
-        f"{visible(path)}, revision {plan.revision}: {text.size} bytes, {text.digest[:12]}",
+        f"{one_line(path, MOST_OF_A_PATH)}, revision {plan.revision}: {text.size} bytes, {text.digest[:12]}",
         following,
         *_says("summary", summary, MOST_OF_A_SUMMARY),
         *_quoted(surface, text.text),
@@ -106,7 +107,7 @@ def _provenance(known: Known) -> list[str]:
     if known.origin == "built-in":
         return []
     whose = " (this project's text, not yours)" if known.origin == "project" and not known.vouched else ""
-    return [f"Defined in {visible(known.file)}{whose}."]
+    return [f"Defined in {one_line(known.file, MOST_OF_A_PATH)}{whose}."]
 
 
 def _says(what: str, untrusted_text: str, most: int) -> list[str]:

@@ -7,7 +7,6 @@ from typing import Any, Final
 from ..host.consent import RULE_PREFIX, answer_of
 from ..questions import Questions
 
-
 _PERSONS: Final = ("", None, "user", "human")
 """Who may have decided, as hosts put it: a model that approves in somebody's place has a name of its own."""
 

@@ -44,6 +44,7 @@ class SwitchMode(Tool):
     def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal | str:
         desk = self._desk
         slug, reason = _slug_of(args), text_of(args, "reason")
+        entry.refuse_where_unenforced(desk, here)
         standing = desk.standing(here.place)
         project = standing.record.project if standing.record and standing.record.project else entry.project_of(here)
         known = desk.library.named(slug, project)

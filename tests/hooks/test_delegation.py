@@ -1,0 +1,208 @@
+"""Sub-agents: in which mode each works, who was asked about it, and how long that holds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.fake_host import Cli, Machine
+from tests.fixtures import Person, person
+
+__all__ = ["person"]
+
+
+def delegated(cli: Cli, args: Any, *, conversation: str | None = None, children: Sequence[str] = ()) -> dict[str, Any]:
+    """A call of delegate_task, in which the host starts a sub-agent for each goal, called child1, child2, ..."""
+    session_id = cli.conversation if conversation is None else conversation
+    denied = cli.asked("delegate_task", args, conversation=session_id)
+    if denied:
+        return {"error": denied}
+
+    def execute(final: Any) -> str:
+        tasks = final.get("tasks") or [final]
+        for number, task in enumerate(tasks, 1):
+            cli.fire("subagent_start", parent_session_id=session_id, child_session_id=f"child{number}", child_goal=task["goal"])
+        return json.dumps({"started": len(tasks)})
+    with cli.acting():
+        result = json.loads(cli.context.middleware["tool_execution"][-1](
+            tool_name="delegate_task", args=args, next_call=execute, tool_call_id="c1", session_id=session_id))
+    assert isinstance(result, dict)
+    return result
+
+
+def may(cli: Cli, conversation: str = "child1") -> tuple[bool, bool]:
+    """Whether a sub-agent may read, and may use the terminal."""
+    return (not cli.asked("read_file", {"path": "/x"}, conversation=conversation),
+            not cli.asked("terminal", {"command": "ls"}, conversation=conversation))
+
+
+EVERYTHING, READING, NOTHING = (True, True), (True, False), (False, False)
+
+
+@pytest.fixture
+def orchestrator(cli: Cli) -> Cli:
+    cli.type("/mode orchestrator")
+    cli.turn()
+    return cli
+
+
+# -- childMode
+
+@pytest.mark.parametrize(("answer", "then"), [
+    ("once", EVERYTHING), ("session", EVERYTHING), ("always", EVERYTHING),
+    ("deny", NOTHING), ("timeout", NOTHING), ("cancelled", NOTHING), ("notify_failed", NOTHING), ("yes", NOTHING),
+])
+def test_one_question_for_the_whole_delegation(answer: str, then: tuple[bool, bool], orchestrator: Cli, person: Person) -> None:
+    person.says(answer)
+    assert delegated(orchestrator, {"tasks": [{"goal": "write the parser"}, {"goal": "test it"}]}) == {"started": 2}
+    assert [may(orchestrator, child) for child in ("child1", "child2", "A")] == [then, then, NOTHING]
+    [card] = person.asked
+    assert card.headline == "[plan-mode] Let 2 sub-agents work in Code mode?"
+    assert card.details.split("\n") == [
+        "Code: It would allow everything: every tool, every file.",
+        "Goal, in the agent's words: write the parser", "Goal, in the agent's words: test it"]
+
+
+def test_where_nobody_can_be_asked(orchestrator: Cli) -> None:
+    assert delegated(orchestrator, {"goal": "write"}) == {"started": 1}
+    assert may(orchestrator) == NOTHING
+
+
+def test_a_child_is_told_its_mode(orchestrator: Cli, person: Person) -> None:
+    person.says("once", "deny")
+    delegated(orchestrator, {"goal": "write"})
+    text = orchestrator.turn(conversation="child1", platform="subagent", parent_session_id="A")
+    assert text.startswith("[plan-mode] Code mode is on. You are implementing.")
+    delegated(orchestrator, {"goal": "write more"})
+    assert orchestrator.turn(conversation="child1", platform="subagent") == "[plan-mode] Orchestrator mode is on."
+
+
+def test_the_session_itself_isnt_asked_again_in_the_same_words(orchestrator: Cli, person: Person) -> None:
+    person.says("deny")
+    for _ in range(2):
+        delegated(orchestrator, {"goal": "write"})
+    assert len(person.asked) == 1
+
+
+# -- named in the goal
+
+@pytest.mark.parametrize(("mode", "goal", "asked", "then"), [
+    ("orchestrator", "[mode: ask] look", True, READING),  # which may read, and orchestrator mayn't
+    ("code", "[mode: ask] look", False, READING), ("code", " [MODE:ask]look", False, READING),
+    ("code", "look [mode: ask]", False, EVERYTHING), ("code", "[mode ask] look", False, EVERYTHING),
+    ("", "[mode: ask] look", False, READING), ("", "look", False, EVERYTHING),
+    ("debug", "[mode: architect] look", False, READING),
+])
+def test_a_goal_that_names_a_mode(mode: str, goal: str, asked: bool, then: tuple[bool, bool], cli: Cli, person: Person) -> None:
+    if mode:
+        cli.type(f"/mode {mode}")
+    person.says("once")
+    delegated(cli, {"goal": goal})
+    assert may(cli) == then
+    assert bool(person.asked) is asked
+
+
+def test_a_mode_that_isnt_there(orchestrator: Cli, person: Person) -> None:
+    found = delegated(orchestrator, {"goal": "[mode: nothing] look"})
+    assert found == {"error": "'nothing' isn't a mode. Modes: plan, code, architect, ask, debug, orchestrator."}
+    assert person.asked == []
+
+
+def test_each_task_has_its_own(cli: Cli, person: Person) -> None:
+    cli.type("/mode code")
+    delegated(cli, {"tasks": [{"goal": "[mode: ask] look"}, {"goal": "write"}, {"goal": "[mode: plan] plan"}]})
+    assert [may(cli, f"child{number}") for number in (1, 2, 3)] == [READING, EVERYTHING, READING]
+    assert person.asked == []
+
+
+# -- plan mode isn't left by a sub-agent
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_from_plan_mode(asks: bool, machine: Machine, person: Person) -> None:
+    machine.set(extra_allowed_tools=["delegate_task"], agent_may_ask_to_leave_plan=asks)
+    cli = machine.cli()
+    cli.type("/planmode on")
+    person.says("once")
+    delegated(cli, {"goal": "[mode: code] write"})
+    assert may(cli) == (EVERYTHING if asks else READING)
+    assert bool(person.asked) is asks
+
+
+def test_a_call_that_is_denied_asks_nobody(cli: Cli, person: Person) -> None:
+    cli.type("/planmode on")
+    args = {"goal": "[mode: code] write"}
+    with cli.acting():
+        cli.context.middleware["tool_execution"][-1](
+            tool_name="delegate_task", args=args, next_call=lambda final: "{}", tool_call_id="c1", session_id="A")
+    assert person.asked == []
+
+
+# -- how long it holds
+
+@pytest.mark.parametrize(("line", "then"), [
+    ("/mode ask", READING), ("/planmode on", READING), ("/mode off", EVERYTHING), ("/mode code", EVERYTHING),
+])
+def test_a_change_of_the_parents_mode_reaches_its_children(
+        line: str, then: tuple[bool, bool], orchestrator: Cli, person: Person) -> None:
+    person.says("once")
+    delegated(orchestrator, {"goal": "write"})
+    assert may(orchestrator) == EVERYTHING
+    orchestrator.type(line)
+    assert may(orchestrator) == then
+
+
+def test_a_grandchild_works_in_its_parents_mode(orchestrator: Cli, person: Person) -> None:
+    person.says("once")
+    delegated(orchestrator, {"goal": "write"})
+    orchestrator.fire("subagent_start", parent_session_id="child1", child_session_id="grandchild", child_goal="x")
+    assert may(orchestrator, "grandchild") == EVERYTHING
+
+
+def test_a_child_cant_hand_on_more_than_it_has(orchestrator: Cli, person: Person) -> None:
+    person.says("deny")
+    delegated(orchestrator, {"goal": "write"})
+    delegated(orchestrator, {"goal": "[mode: code] write"}, conversation="child1")
+    assert may(orchestrator) == NOTHING
+    assert len(person.asked) == 1
+
+
+def test_a_new_process_knows_nothing_of_it(orchestrator: Cli, machine: Machine, person: Person) -> None:
+    person.says("once")
+    delegated(orchestrator, {"goal": "write"})
+    orchestrator.exit()
+    again = machine.cli("A")
+    again.turn()
+    assert may(again, "child1") == NOTHING
+
+
+def test_an_answer_after_the_mode_was_changed(orchestrator: Cli, person: Person) -> None:
+    def meanwhile() -> str:
+        orchestrator.type("/mode ask")
+        return "once"
+    person.says(meanwhile)
+    delegated(orchestrator, {"goal": "write"})
+    assert may(orchestrator) == READING
+
+
+# -- odd calls
+
+@pytest.mark.parametrize("args", [
+    {}, {"goal": 7}, {"goal": ""}, {"tasks": "x"}, {"tasks": [7, None, {}]}, {"action": "list", "goal": "x"},
+    {"action": "steer", "subagent_id": "s", "message": "[mode: code] x", "goal": "[mode: code] x"}, {"goal": None, "tasks": None},
+])
+def test_what_starts_nobody_asks_nobody(args: Any, orchestrator: Cli, person: Person) -> None:
+    with orchestrator.acting():
+        got = orchestrator.context.middleware["tool_execution"][-1](
+            tool_name="delegate_task", args=args, next_call=lambda final: json.dumps(final), tool_call_id="c1", session_id="A")
+    assert json.loads(got) == args
+    assert person.asked == []
+
+
+def test_a_failure_of_ours_leaves_children_in_their_parents_mode(
+        orchestrator: Cli, person: Person, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("plan_mode.cards.of_a_delegation", lambda *_: 1 / 0)
+    assert delegated(orchestrator, {"goal": "write"}) == {"started": 1}
+    assert may(orchestrator) == NOTHING

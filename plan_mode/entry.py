@@ -60,8 +60,8 @@ class Entered:
     was: Situation
 
 
-def enter_plan(desk: Desk, here: Here, task: str = "", said: str = "") -> Entered:
-    """Plan mode on, for whoever is at this place. ``said``: the mark of the notice that a tool's result gives of it."""
+def enter_plan(desk: Desk, here: Here, task: str = "", asked: Asked | None = None) -> Entered:
+    """Plan mode on, for whoever is at this place. ``asked``: the agent wanted it."""
     refuse_where_unenforced(desk, here)
     with desk.arriving(here.place, create=True) as (arrival, writer):
         found = desk.session(arrival)
@@ -69,7 +69,9 @@ def enter_plan(desk: Desk, here: Here, task: str = "", said: str = "") -> Entere
             raise Refusal("state-damaged", f"Plan mode can't be turned on here, because {found.reason}.",
                           "Type /planmode off to remove that file, then /planmode on.")
         refuse_unresolved(found)
-        entered = _planning(desk, here, writer, found, task, said)
+        if asked is not None:
+            refuse_stale(found, asked)
+        entered = _planning(desk, here, writer, found, task, asked.mark if asked else "")
         if found is None:
             make_room(writer, desk.settings().keep_days)
         if found is None or entered.record != found.record:

@@ -129,7 +129,7 @@ SETTINGS: Final = {
     "confirm_switches": Setting(
         _one_of("all", "widening"), "all", "string",
         "Which switches that the agent asks for need your yes: all, or only those into a mode that grants more (widening). "
-        "Plan mode can always be entered."),
+        "Plan mode needs none, unless it allows a tool that is denied now."),
     "agent_may_ask_to_leave_plan": Setting(
         _yes_or_no, False, "boolean",
         "Whether the agent may ask you to leave plan mode for another mode without an approved plan."),

@@ -9,10 +9,12 @@ host's approval of a call before it runs; what skips that gives no evidence, and
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from .capabilities import read_config
 from .seams import seam
 
 log: Final = logging.getLogger(__name__)
@@ -36,6 +38,9 @@ _TERMINALS: Final = frozenset({"cli", "acp"})
 
 _FOR_NOBODY: Final = ("_subagent_auto_", "_bg_review_auto_")
 """How the host begins the names of callbacks that answer in nobody's name."""
+
+_OLDEST_TIMEOUT: Final = 60.0
+"""Seconds, of the oldest host we know."""
 
 _BETWEEN_LINES: Final = " · "
 
@@ -126,8 +131,18 @@ def _by_prompt(wording: Wording, nonce: str) -> Answer:
 def _by_panel(wording: Wording, nonce: str) -> Answer:
     # A panel cuts what it takes for a description, and can show all of what it takes for a command, of which it breaks lines.
     shown = _BETWEEN_LINES.join((wording.headline, *wording.details.splitlines()))
-    choice = seam("panel")(shown, "plan-mode asks you", allow_permanent=False, approval_callback=_called("panel_callback"))
-    return answer_of(str(choice), "panel")
+    began = time.monotonic()
+    choice = str(seam("panel")(shown, "plan-mode asks you", allow_permanent=False, approval_callback=_called("panel_callback")))
+    if choice == "deny" and time.monotonic() - began >= _seconds_of_a_panel():
+        choice = "timeout"  # older hosts don't tell it from a no
+    return answer_of(choice, "panel")
+
+
+def _seconds_of_a_panel() -> float:
+    """How long the host's panel waits for an answer."""
+    approvals = (read_config() or {}).get("approvals")
+    seconds = approvals.get("timeout") if isinstance(approvals, dict) else None
+    return seconds if isinstance(seconds, int | float) and seconds > 0 else _OLDEST_TIMEOUT
 
 
 _ASKING: Final[dict[Way, Callable[[Wording, str], Answer]]] = {"prompt": _by_prompt, "panel": _by_panel}

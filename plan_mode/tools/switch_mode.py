@@ -10,10 +10,12 @@ from .. import cards, entry
 from ..controller import Desk, Here
 from ..entry import Asked
 from ..errors import Refusal
+from ..host import registry
 from ..host.consent import Answer
 from ..modes.builtin import PLAN
 from ..modes.model import Mode, grants_more
 from ..notices import new_mark
+from ..policy.decide import could_allow
 from ..questions import Questions
 from ..state.record import activation_of
 from .asking import Proposal, Settle, Tool, declined, refuse_owned, text_of, told_now, unanswered
@@ -21,7 +23,7 @@ from .asking import Proposal, Settle, Tool, declined, refuse_owned, text_of, tol
 SCHEMA: Final[dict[str, Any]] = {
     "name": "switch_mode",
     "description": "Ask the user to switch this session to another mode (a working role with its own tools and file limits). "
-                   "Nothing changes until the user says yes; plan mode can be entered at once.",
+                   "Nothing changes until the user says yes; plan mode is entered at once.",
     "parameters": {
         "type": "object",
         "properties": {
@@ -55,24 +57,25 @@ class SwitchMode(Tool):
                           standing.fallback.hint)
         if current is not None and current.slug == slug:
             raise Refusal("same-mode", f"This session is already in {slug} mode.", "Go on working.")
-        if slug == PLAN.slug:
-            return self._plan_first(here)
         if current is not None and current.slug == PLAN.slug and not desk.settings().agent_may_ask_to_leave_plan:
             raise Refusal("plan-mode", "Plan mode ends with an approved plan.",
                           "Write the plan and submit it with submit_plan; the user can also type /planmode off.")
-        refuse_owned(desk, standing.record)
+        if slug != PLAN.slug:
+            refuse_owned(desk, standing.record)
         proposal = Proposal(f"mode:{slug}", cards.of_a_switch(here.place.surface, current, known, reason),
                             activation_of(standing.record), self._settled(slug),
                             desk.library.pin_now(slug, project))
-        if desk.settings().confirm_switches == "widening" and not _is_wider(current, known.mode):
-            return self._switch(here, slug, Asked(proposal.activation, lambda: True, new_mark("tool"), proposal.pin))
-        return proposal
+        if self._needs_a_person(current, known.mode):
+            return proposal
+        return self._switch(here, slug, Asked(proposal.activation, lambda: True, new_mark("tool"), proposal.pin))
 
-    def _plan_first(self, here: Here) -> str:
-        mark = new_mark("tool")
-        record = entry.enter_plan(self._desk, here, said=mark).record
-        self._pause()
-        return told_now(self._desk, self._desk.judge(record), record, mark)
+    def _needs_a_person(self, current: Mode | None, target: Mode) -> bool:
+        """Planning needs nobody, unless the agent could do more with it than write plans."""
+        if target.slug == PLAN.slug:
+            tools = PLAN.grants.allow | self._desk.extra_tools(PLAN)
+            return current is not None and not all(could_allow(current, tool, registry.server_of(tool)) for tool in tools)
+        widens = current is not None and grants_more(current, target)
+        return widens or self._desk.settings().confirm_switches == "all"
 
     def _settled(self, slug: str) -> Settle:
         def settle(here: Here, answer: Answer, asked: Asked) -> str:
@@ -84,9 +87,12 @@ class SwitchMode(Tool):
         return settle
 
     def _switch(self, here: Here, slug: str, asked: Asked) -> str:
-        switched = entry.switch(self._desk, here, slug, asked)
+        if slug == PLAN.slug:
+            record = entry.enter_plan(self._desk, here, asked=asked).record
+        else:
+            record = entry.switch(self._desk, here, slug, asked).record
         self._pause()
-        return told_now(self._desk, self._desk.judge(switched.record), switched.record, asked.mark)
+        return told_now(self._desk, self._desk.judge(record), record, asked.mark)
 
     def _pause(self) -> None:
         time.sleep(self._desk.settings().switch_pause_ms / 1000)
@@ -101,7 +107,3 @@ def _slug_of(args: dict[str, Any]) -> str:
         raise Refusal("malformed-slug", "mode_slug must be the slug of a mode: letters, digits and dashes.",
                       'As in {"mode_slug": "code"}.')
     return slug.strip()
-
-
-def _is_wider(current: Mode | None, target: Mode) -> bool:
-    return current is not None and grants_more(current, target)

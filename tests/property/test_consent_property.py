@@ -56,7 +56,7 @@ class Agent:
         """One call with all that belongs to it: the hook, then our own handler, the middleware, or nothing."""
         args = {key: self._placed(value) for key, value in args.items()}
         own = None if conversation == "own" else conversation
-        if tool == "tool_call":
+        if tool == "tool_call" and args:
             inner = args["calls"][0]
             if not self.cli.asked(tool, args, conversation=own):
                 self.call(inner["name"], inner["arguments"], conversation)

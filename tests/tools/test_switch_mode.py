@@ -223,6 +223,28 @@ def test_plan_mode_is_entered_without_a_person(ask_mode: Cli, person: Person) ->
     assert ask_mode.turn().startswith("[plan-mode] Plan mode is on: read, think")
 
 
+@pytest.mark.parametrize(("answer", "ends_in"), [("once", "plan"), ("deny", "orchestrator"), ("timeout", "orchestrator")])
+def test_unless_it_would_let_the_agent_read(answer: str, ends_in: str, cli: Cli, person: Person) -> None:
+    """Orchestrator mode can't."""
+    cli.type("/mode orchestrator")
+    person.says(answer)
+    asking(cli, "plan")
+    assert slug_of(cli) == ends_in
+    assert person.asked[0].headline == "[plan-mode] Switch from Orchestrator mode to Plan mode?"
+
+
+def test_unless_it_would_bring_an_extra_tool(machine: Machine, person: Person) -> None:
+    machine.set(switch_pause_ms=0, extra_allowed_tools=["terminal"])
+    cli = machine.cli()
+    cli.type("/mode ask")
+    person.says("deny")
+    asking(cli, "plan")
+    assert slug_of(cli) == "ask"
+    cli.type("/mode code")
+    cli.turn()
+    assert ENFORCED in asking(cli, "plan")["result"]
+
+
 @pytest.mark.parametrize("slug", ["code", "ask", "debug", "architect", "orchestrator"])
 def test_plan_mode_is_left_by_a_plan(slug: str, cli: Cli, person: Person) -> None:
     cli.type("/planmode on")

@@ -174,9 +174,7 @@ class Desk:
         facts, place = here.facts, here.place
         if not place.conversation or place.conversation.startswith(_SIDE_AGENTS) or place.conversation in self.memory.children:
             return False
-        if place.process is None:
-            return facts.tabs_key in ("", facts.session_key)
-        return session.current_conversation(self.manager) in ("", place.conversation)
+        return place.process is not None or facts.tabs_key in ("", facts.session_key)
 
     def adopt(self, child: object, parent: object, handed: Handed | None = None) -> None:
         """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs.

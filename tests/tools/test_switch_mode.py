@@ -316,6 +316,14 @@ def test_only_a_persons_own_conversation(conversation: str, ask_mode: Cli, perso
     assert person.asked == []
 
 
+def test_a_conversation_that_was_compressed_in_the_middle_of_a_turn(ask_mode: Cli, machine: Machine, person: Person) -> None:
+    """The CLI learns of its new id when the turn is over."""
+    machine.kin["A2"] = ("compression", "A", False, time.time())
+    person.says("once")
+    assert "Code mode is on." in ask_mode.ask("switch_mode", {"mode_slug": "code"}, conversation="A2")["result"]
+    assert slug_of(ask_mode) == "code"
+
+
 def test_where_only_one_user_may_decide(machine: Machine, person: Person) -> None:
     machine.set(owner_only=True)
     chat = machine.server().chat("k1", "C", user="u1")

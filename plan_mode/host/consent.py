@@ -3,7 +3,7 @@
 ``prompt`` is the host's own approval wait of a server's session, ``panel`` the approval panel of a terminal or an editor:
 both are asked where the call runs, and neither knows of yolo, allow lists or approvals that are off. ``directive`` is the
 host's approval of a call before it runs; what skips that gives no evidence, and without evidence nobody has said yes.
-``command``: only what a person types counts.
+``command``: only what a person types counts. ``nobody``: no yes was needed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .seams import seam
 
 log: Final = logging.getLogger(__name__)
 
-Way = Literal["prompt", "panel", "directive", "command"]
+Way = Literal["prompt", "panel", "directive", "command", "nobody"]
 Outcome = Literal["accepted", "declined", "unreachable", "timed-out", "cancelled"]
 
 YES: Final = frozenset({"once", "session", "always"})

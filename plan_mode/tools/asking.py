@@ -46,11 +46,13 @@ class Proposal:
     activation: str
     settle: Settle
     pin: str = ""
+    asks: bool = True
+    """Whether a person has to say yes."""
 
 
 Settle = Callable[[Here, Answer, Asked], "str | Proposal"]
-Propose = Callable[[Here, dict[str, Any]], Proposal | str]
-"""What a call asks for; a text where it needs no person. Raises PlanModeError where it can't be asked."""
+Propose = Callable[[Here, dict[str, Any]], Proposal]
+"""What a call asks for. Raises PlanModeError where it can't be asked."""
 
 
 class Tool:
@@ -80,7 +82,7 @@ class Tool:
         try:
             _refuse_children(self._desk, here)
             proposal = self._propose(here, args if isinstance(args, dict) else {})
-            if isinstance(proposal, str):
+            if not proposal.asks:
                 return None
             question = self._questions.announce(here.session, self._call(args), proposal.target, proposal)
         except PlanModeError:
@@ -98,12 +100,15 @@ class Tool:
                 return outcome
             raise Refusal("changed-meanwhile", "What the user looked at was changed meanwhile, so nothing was approved.",
                           "Ask again: the user must see what it says now.")
-        outcome = self._propose(here, args)
+        outcome: str | Proposal = self._propose(here, args)
         while not isinstance(outcome, str):
             outcome = self._put(here, outcome)
         return outcome
 
     def _put(self, here: Here, proposal: Proposal) -> str | Proposal:
+        if not proposal.asks:
+            return proposal.settle(here, Answer("accepted", "nobody"),
+                                   Asked(proposal.activation, lambda: True, new_mark("tool"), proposal.pin))
         way = consent.way_to_a_person(here.place.surface)
         if way not in ("prompt", "panel"):
             return proposal.settle(here, Answer("unreachable", way), Asked("", lambda: False, ""))

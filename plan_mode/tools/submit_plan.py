@@ -41,7 +41,7 @@ class SubmitPlan(Tool):
     def __init__(self, desk: Desk, questions: Questions) -> None:
         super().__init__(desk, questions, SCHEMA, self._proposed)
 
-    def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal | str:
+    def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal:
         path, summary = text_of(args, "path"), text_of(args, "summary")
         if not path.strip():
             raise Refusal("missing-path", "path is missing.", 'Send {"path": "<absolute path of the plan>", "summary": "..."}.')

@@ -14,7 +14,6 @@ from ..host import registry
 from ..host.consent import Answer
 from ..modes.builtin import PLAN
 from ..modes.model import Mode, grants_more
-from ..notices import new_mark
 from ..policy.decide import could_allow
 from ..questions import Questions
 from ..state.record import activation_of
@@ -43,7 +42,7 @@ class SwitchMode(Tool):
     def __init__(self, desk: Desk, questions: Questions) -> None:
         super().__init__(desk, questions, SCHEMA, self._proposed)
 
-    def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal | str:
+    def _proposed(self, here: Here, args: dict[str, Any]) -> Proposal:
         desk = self._desk
         slug, reason = _slug_of(args), text_of(args, "reason")
         entry.refuse_where_unenforced(desk, here)
@@ -62,12 +61,9 @@ class SwitchMode(Tool):
                           "Write the plan and submit it with submit_plan; the user can also type /planmode off.")
         if slug != PLAN.slug:
             refuse_owned(desk, standing.record)
-        proposal = Proposal(f"mode:{slug}", cards.of_a_switch(here.place.surface, current, known, reason),
-                            activation_of(standing.record), self._settled(slug),
-                            desk.library.pin_now(slug, project))
-        if self._needs_a_person(current, known.mode):
-            return proposal
-        return self._switch(here, slug, Asked(proposal.activation, lambda: True, new_mark("tool"), proposal.pin))
+        return Proposal(f"mode:{slug}", cards.of_a_switch(here.place.surface, current, known, reason),
+                        activation_of(standing.record), self._settled(slug), desk.library.pin_now(slug, project),
+                        self._needs_a_person(current, known.mode))
 
     def _needs_a_person(self, current: Mode | None, target: Mode) -> bool:
         """Planning needs nobody, unless the agent could do more with it than write plans."""

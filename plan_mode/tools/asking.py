@@ -94,10 +94,10 @@ class Tool:
         put = self._questions.evidence(here.session, self._call(args))
         if put is not None:
             pending, answer = put
-            outcome = pending.subject.settle(here, answer or Answer("unreachable", "directive"),
-                                             _asked_by(pending.question, pending.subject))
-            if isinstance(outcome, str):
-                return outcome
+            done = pending.subject.settle(here, answer or Answer("unreachable", "directive"),
+                                          _asked_by(pending.question, pending.subject))
+            if isinstance(done, str):
+                return done
             raise Refusal("changed-meanwhile", "What the user looked at was changed meanwhile, so nothing was approved.",
                           "Ask again: the user must see what it says now.")
         outcome: str | Proposal = self._propose(here, args)

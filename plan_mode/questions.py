@@ -49,14 +49,13 @@ class _Turn:
     open: Question | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Pending:
-    """A question that the host puts to a person before the call runs: for which call it is, and what it asks."""
+    """A question that the host puts to a person before a call runs: what it is about, and the answer if there was one."""
 
-    session: str
-    call: str
     subject: Any
     question: Question
+    answer: Answer | None = None
 
 
 class Questions:
@@ -65,8 +64,7 @@ class Questions:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._turns: OrderedDict[str, _Turn] = OrderedDict()
-        self._pending: OrderedDict[str, Pending] = OrderedDict()
-        self._witnessed: OrderedDict[str, Answer] = OrderedDict()
+        self._pending: OrderedDict[tuple[str, str], Pending] = OrderedDict()
 
     def begin_turn(self, session: str) -> None:
         """The person of that session has said something."""
@@ -101,33 +99,28 @@ class Questions:
         """Open a question that the host will put before that call runs. Raises Refusal where none may be asked."""
         question = self._opened(session, target, held=False)
         with self._lock:
-            self._pending[question.nonce] = Pending(session, call, subject, question)
+            self._pending[session, call] = Pending(subject, question)
+            self._pending.move_to_end((session, call))
             _bound(self._pending)
         return question
 
     def witness(self, nonce: str, answer: Answer) -> None:
         """What the host says was answered; the first answer counts."""
         with self._lock:
-            pending = self._pending.get(nonce)
-            if pending is None or nonce in self._witnessed:
+            pending = next((each for each in self._pending.values() if each.question.nonce == nonce), None)
+            if pending is None or pending.answer is not None:
                 return
-            self._witnessed[nonce] = answer
-            _bound(self._witnessed)
-            pending.question.withdrawn = pending.question.withdrawn or answer.outcome != "accepted"
+            pending.answer = answer
             if answer.outcome == "declined":
-                self._turn(pending.session).declined.add(pending.question.target)
-            if answer.outcome != "accepted":
-                self._close(pending.question)
+                self._turn(pending.question.session).declined.add(pending.question.target)
 
-    def evidence(self, session: str, call: str) -> tuple[Pending, Answer | None] | None:
-        """The question that was put for that call and its answer, None without one. Each is handed out once."""
+    def evidence(self, session: str, call: str) -> Pending | None:
+        """The question that was put for that call last, with its answer; None without one. Handed out once."""
         with self._lock:
-            nonce = next((nonce for nonce, each in self._pending.items() if (each.session, each.call) == (session, call)), None)
-            if nonce is None:
-                return None
-            pending = self._pending.pop(nonce)
-            self._close(pending.question)
-            return pending, self._witnessed.pop(nonce, None)
+            pending = self._pending.pop((session, call), None)
+            if pending is not None:
+                self._close(pending.question)
+            return pending
 
     # -- under the lock
 
@@ -169,6 +162,6 @@ def _withdraw(turn: _Turn | None) -> None:
         turn.open = None
 
 
-def _bound(known: OrderedDict[str, Any]) -> None:
+def _bound(known: OrderedDict[Any, Any]) -> None:
     while len(known) > _MOST_REMEMBERED:
         known.popitem(last=False)

@@ -101,7 +101,7 @@ def test_evidence_counts_once(questions: Questions) -> None:
     questions.witness(asked.nonce, YES)
     found = questions.evidence("s", "c")
     assert found is not None
-    assert (found[0].subject, found[1], found[0].question.stands()) == ("subject", YES, True)
+    assert (found.subject, found.answer, found.question.stands()) == ("subject", YES, True)
     assert questions.evidence("s", "c") is None
 
 
@@ -115,7 +115,7 @@ def test_without_a_witness_there_is_no_answer(questions: Questions) -> None:
     questions.announce("s", "c", "t", "subject")
     found = questions.evidence("s", "c")
     assert found is not None
-    assert found[1] is None
+    assert found.answer is None
 
 
 @pytest.mark.parametrize("key", ["", "x", "plugin_rule:x", "0" * 16])
@@ -124,7 +124,7 @@ def test_a_wrong_key_witnesses_nothing(key: str, questions: Questions) -> None:
     questions.witness(key, YES)
     found = questions.evidence("s", "c")
     assert found is not None
-    assert found[1] is None
+    assert found.answer is None
 
 
 def test_a_key_that_is_used_again(questions: Questions) -> None:
@@ -135,7 +135,7 @@ def test_a_key_that_is_used_again(questions: Questions) -> None:
     questions.witness(nonce, YES)
     found = questions.evidence("s", "c")
     assert found is not None
-    assert found[1] is None
+    assert found.answer is None
 
 
 @pytest.mark.parametrize(("first", "second"), [(NO, YES), (NOBODY, YES), (YES, NO)])
@@ -145,7 +145,7 @@ def test_the_first_answer_counts(first: Answer, second: Answer, questions: Quest
     questions.witness(nonce, second)
     found = questions.evidence("s", "c")
     assert found is not None
-    assert found[1] == first
+    assert found.answer == first
 
 
 def test_a_no_by_directive_is_remembered(questions: Questions) -> None:
@@ -159,7 +159,7 @@ def test_evidence_of_a_turn_that_is_over(ends: str, questions: Questions) -> Non
     getattr(questions, ends)("s")
     found = questions.evidence("s", "c")
     assert found is not None
-    assert not found[0].question.stands()
+    assert not found.question.stands()
 
 
 def test_one_that_was_never_put_gives_way(questions: Questions) -> None:
@@ -169,13 +169,20 @@ def test_one_that_was_never_put_gives_way(questions: Questions) -> None:
     assert (first.stands(), second.stands()) == (False, True)
 
 
+def test_the_question_that_was_put_last_counts(questions: Questions) -> None:
+    questions.witness(questions.announce("s", "c", "t", "first").nonce, YES)
+    second = questions.announce("s", "c", "t", "second")
+    found = questions.evidence("s", "c")
+    assert found is not None
+    assert (found.subject, found.answer, found.question) == ("second", None, second)
+
+
 # -- memory
 
 def test_nothing_grows_without_bound(questions: Questions) -> None:
     for number in range(_MOST_REMEMBERED + 50):
         question = questions.announce(f"s{number}", "c", "t", "subject")
         questions.witness(question.nonce, YES)
-    for known in (questions._turns, questions._pending, questions._witnessed):
-        assert len(known) == _MOST_REMEMBERED
+    assert len(questions._turns) == len(questions._pending) == _MOST_REMEMBERED
     assert questions.evidence("s0", "c") is None
     assert questions.evidence(f"s{_MOST_REMEMBERED + 49}", "c") is not None

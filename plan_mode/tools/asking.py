@@ -17,7 +17,7 @@ from ..errors import PlanModeError, Refusal
 from ..host import consent
 from ..host.consent import Answer, Wording
 from ..notices import new_mark
-from ..questions import Question, Questions
+from ..questions import Pending, Question, Questions
 from ..standing import Standing
 from ..state.record import SessionRecord
 from ..text import one_line, visible
@@ -91,19 +91,21 @@ class Tool:
                 "message": f"{proposal.wording.headline}\n{proposal.wording.details}"}
 
     def _asked(self, here: Here, args: dict[str, Any]) -> str:
-        put = self._questions.evidence(here.session, self._call(args))
-        if put is not None:
-            pending, answer = put
-            done = pending.subject.settle(here, answer or Answer("unreachable", "directive"),
-                                          _asked_by(pending.question, pending.subject))
-            if isinstance(done, str):
-                return done
-            raise Refusal("changed-meanwhile", "What the user looked at was changed meanwhile, so nothing was approved.",
-                          "Ask again: the user must see what it says now.")
+        pending = self._questions.evidence(here.session, self._call(args))
+        if pending is not None and consent.way_to_a_person(here.place.surface) == "directive":
+            return self._by_evidence(here, pending)
         outcome: str | Proposal = self._propose(here, args)
         while not isinstance(outcome, str):
             outcome = self._put(here, outcome)
         return outcome
+
+    def _by_evidence(self, here: Here, pending: Pending) -> str:
+        proposal: Proposal = pending.subject
+        done = proposal.settle(here, pending.answer or Answer("unreachable", "directive"), _asked_by(pending.question, proposal))
+        if isinstance(done, str):
+            return done
+        raise Refusal("changed-meanwhile", "What the user looked at was changed meanwhile, so nothing was approved.",
+                      "Ask again: the user must see what it says now.")
 
     def _put(self, here: Here, proposal: Proposal) -> str | Proposal:
         if not proposal.asks:

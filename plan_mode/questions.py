@@ -20,6 +20,8 @@ MOST_A_TURN: Final = 3
 """Questions that one agent may ask until the person says something."""
 
 _MOST_REMEMBERED: Final = 1024
+_MOST_PENDING: Final = 64
+"""Each may hold a whole plan."""
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ class Questions:
         with self._lock:
             self._pending[session, call] = Pending(subject, question)
             self._pending.move_to_end((session, call))
-            _bound(self._pending)
+            _bound(self._pending, _MOST_PENDING)
         return question
 
     def witness(self, nonce: str, answer: Answer) -> None:
@@ -152,7 +154,7 @@ class Questions:
     def _turn(self, session: str) -> _Turn:
         turn = self._turns.setdefault(session, _Turn())
         self._turns.move_to_end(session)
-        _bound(self._turns)
+        _bound(self._turns, _MOST_REMEMBERED)
         return turn
 
 
@@ -162,6 +164,6 @@ def _withdraw(turn: _Turn | None) -> None:
         turn.open = None
 
 
-def _bound(known: OrderedDict[Any, Any]) -> None:
-    while len(known) > _MOST_REMEMBERED:
+def _bound(known: OrderedDict[Any, Any], most: int) -> None:
+    while len(known) > most:
         known.popitem(last=False)

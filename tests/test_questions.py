@@ -8,7 +8,7 @@ import pytest
 
 from plan_mode.errors import Refusal
 from plan_mode.host.consent import Answer
-from plan_mode.questions import _MOST_REMEMBERED, MOST_A_TURN, Questions
+from plan_mode.questions import _MOST_PENDING, _MOST_REMEMBERED, MOST_A_TURN, Questions
 
 YES, NO, NOBODY = (Answer(outcome, "directive") for outcome in ("accepted", "declined", "timed-out"))
 
@@ -183,6 +183,6 @@ def test_nothing_grows_without_bound(questions: Questions) -> None:
     for number in range(_MOST_REMEMBERED + 50):
         question = questions.announce(f"s{number}", "c", "t", "subject")
         questions.witness(question.nonce, YES)
-    assert len(questions._turns) == len(questions._pending) == _MOST_REMEMBERED
+    assert (len(questions._turns), len(questions._pending)) == (_MOST_REMEMBERED, _MOST_PENDING)
     assert questions.evidence("s0", "c") is None
     assert questions.evidence(f"s{_MOST_REMEMBERED + 49}", "c") is not None

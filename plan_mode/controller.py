@@ -174,7 +174,19 @@ class Desk:
         facts, place = here.facts, here.place
         if not place.conversation or place.conversation.startswith(_SIDE_AGENTS) or place.conversation in self.memory.children:
             return False
-        return place.process is not None or facts.tabs_key in ("", facts.session_key)
+        if place.process is None:
+            return facts.tabs_key in ("", facts.session_key)
+        return self._is_continued_by(session.current_conversation(self.manager), place.conversation)
+
+    def _is_continued_by(self, current: str, conversation: str) -> bool:
+        """Whether a CLI that is in ``current`` ("" unknown) is in that one: it learns of a compression after the turn only."""
+        for _ in range(MOST_ANCESTORS):
+            if current in ("", conversation):
+                return True
+            kind, conversation, *_ = lineage.parentage(conversation)
+            if kind != "compression":
+                break
+        return False
 
     def adopt(self, child: object, parent: object, handed: Handed | None = None) -> None:
         """Let the records of a conversation's place speak for its sub-agent as well; called where the parent runs.

@@ -12,7 +12,6 @@ from typing import Any, Final
 from .. import entry, notices, transitions
 from ..controller import Desk, Here
 from ..errors import PlanModeError, StateError
-from ..host import session
 from ..questions import Questions
 from ..standing import NO_MODE, Standing
 from ..state.identity import CRON, Place, conversation_key
@@ -74,10 +73,7 @@ class TurnContext:
         """Whether this is a turn of a person's own conversation: not a sub-agent's, a side agent's or a scheduled one."""
         if platform == _SUBAGENT or here.facts.isolated or not here.place.known or here.place.surface in _PASSING:
             return False
-        if not self._desk.is_own(here):
-            return False
-        current = session.current_conversation(self._desk.manager)  # of a CLI; it changes there only between turns
-        return here.place.process is None or (platform in _CLI and current in ("", here.place.conversation))
+        return self._desk.is_own(here) and (here.place.process is None or platform in _CLI)
 
     def _lost(self, text: str) -> str:
         """What every turn in a mode must say while the model's runtime goes around plan-mode."""

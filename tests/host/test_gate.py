@@ -20,6 +20,7 @@ READING = (
     "video_analyze", "browser_snapshot", "browser_get_images", "browser_vision", "read_terminal", "read_window_below",
 )
 ALWAYS = ("todo_list", "clarify", "tool_search", "tool_describe", "tool_call")
+ASKING = ("switch_mode", "submit_plan")
 
 ALLOWED = ""
 
@@ -210,7 +211,7 @@ class TestEveryToolOfTheHost:
         cli.type("/planmode on")
         canonical = cli.part("policy.catalogue").canonical
         allowed = {canonical(name) for name in toolsets if not cli.asked(name, {"path": str(cli.plans / "p.md"), "content": "x"})}
-        expected = {*READING, *ALWAYS, "write_file", "patch"} & {canonical(name) for name in toolsets}
+        expected = {*READING, *ALWAYS, *ASKING, "write_file", "patch"} & {canonical(name) for name in toolsets}
         assert allowed == expected
         assert {rule_of(cli.asked(name, {})) for name in toolsets if canonical(name) not in expected} == {"not-granted"}
 

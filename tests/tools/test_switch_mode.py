@@ -307,13 +307,15 @@ def test_arguments(args: Any, rule: str, ask_mode: Cli, person: Person) -> None:
 
 # -- who may ask
 
-@pytest.mark.parametrize("conversation", ["child", "bg_1", "btw_2", "preview_3", ""])
+@pytest.mark.parametrize("conversation", ["child", "unheard-of", "bg_1", "btw_2", "preview_3", ""])
 def test_only_a_persons_own_conversation(conversation: str, ask_mode: Cli, person: Person) -> None:
     ask_mode.fire("subagent_start", parent_session_id="A", child_session_id="child")
     assert ask_mode.ask("switch_mode", {"mode_slug": "code"}, conversation=conversation) == {
         "error": "A sub-agent can't change the mode or submit a plan. Report to the agent that started you; it can ask.",
         "rule": "sub-agent"}
     assert person.asked == []
+    assert slug_of(ask_mode) == "ask"
+    assert ask_mode.asked("terminal", conversation=conversation)
 
 
 def test_a_conversation_that_was_compressed_in_the_middle_of_a_turn(ask_mode: Cli, machine: Machine, person: Person) -> None:

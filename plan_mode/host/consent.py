@@ -105,8 +105,8 @@ def ask(way: Way, wording: Wording, nonce: str) -> Answer:
     except Exception:  # whatever a host's prompt may raise
         log.exception("plan-mode: a person couldn't be asked")
         return Answer("unreachable", way)
-    if answer.outcome == "accepted" and _called("interrupted"):
-        return Answer("cancelled", way, answer.choice)
+    if answer.outcome in ("accepted", "declined") and _called("interrupted"):
+        return Answer("cancelled", way, answer.choice)  # hosts that stop a turn answer no in the person's place
     return answer
 
 

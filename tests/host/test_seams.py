@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.host.kit import CONVERSATION, IS_OLD, Hermes, rule_of
+from tests.host.seats import PATIENT, SWITCH, Chat, Cli, Person, Seat, approval, says, says_after
 
 
 @pytest.fixture(params=["missing", "raising"])
@@ -40,6 +42,31 @@ def assert_still_enforced(cli: Hermes) -> None:
     assert cli.call("terminal", {"command": "ls"}).rule == "not-granted"
     assert cli.write(cli.work / "p.md").rule == "outside-plans"
     assert not cli.write(cli.plans / "p.md").error
+
+
+def seated(cli: Hermes, make: type[Seat]) -> Seat:
+    """A session in ask mode, whose person is waited for."""
+    cli.config["plugins"]["entries"] = {"plan-mode": {"settings": {"switch_pause_ms": 0}}}
+    cli.config["approvals"] = {"timeout": PATIENT}
+    cli.write_config()
+    seat = make(cli)
+    seat.begins("ask")
+    return seat
+
+
+Found = tuple[str, str, list[str]]
+YES = says("once")
+
+
+def asks_for_code(seat: Seat, person: Person = YES, way: str = "loop") -> Found:
+    """In which mode the session is once the agent has asked for code mode; the first sentence it is told; the cards."""
+    outcome = seat.asks(SWITCH, person, way)
+    said = re.sub("^.* Earlier notices about modes are void.\n", "", outcome.error or outcome.data["result"])
+    return seat.mode(), re.split(r"(?<=\.) ", said)[0], [shown["command"] for shown in seat.shown]
+
+
+ASKED_NOBODY: Found = ("ask", "No one could be asked.", [])
+ASKED_BY_THE_HOST: Found = ("", "Code mode is on.", ["<switch_mode> (plugin approval rule)"])
 
 
 class TestEachRow:
@@ -237,6 +264,62 @@ class TestEachRow:
         wrapped = cli.wrapped("terminal", {"command": "ls"})
         assert (wrapped.passed_on, rule_of(wrapped.result)) == (None, "not-granted")
         assert_still_enforced(cli)
+
+    def test_await_decision_missing(self, cli: Hermes) -> None:
+        cli.without("await_decision")
+        assert asks_for_code(seated(cli, Chat)) == ASKED_BY_THE_HOST
+
+    def test_await_decision_raising(self, cli: Hermes) -> None:
+        cli.failing("await_decision")
+        assert asks_for_code(seated(cli, Chat)) == ASKED_NOBODY
+
+    def test_notifiers_missing(self, cli: Hermes) -> None:
+        cli.without("notifiers")
+        assert asks_for_code(seated(cli, Chat)) == ASKED_BY_THE_HOST
+
+    def test_notifiers_raising(self, cli: Hermes) -> None:
+        """Kept in another way: nobody knows whether anyone listens."""
+        cli.failing("notifiers")
+        assert asks_for_code(seated(cli, Chat)) == ASKED_NOBODY
+
+    def test_approval_session(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        break_seam("approval_session")
+        assert asks_for_code(seated(cli, Chat)) == ASKED_NOBODY
+
+    def test_blocking_approval(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        """While the host asks something itself: the older question takes the first answer."""
+        def asks_beside_another(seat: Seat) -> Found:
+            told: list[Found] = []
+            answers = says_after(says("deny"), "once")
+            other = {"command": "ls", "description": "?", "pattern_key": "x", "pattern_keys": ["x"]}
+            seat.turning.copy().run(
+                approval()._await_gateway_decision, seat.key, lambda _: told.append(asks_for_code(seat, answers)), other)
+            return told[0]
+
+        assert asks_beside_another(seated(cli, Chat)) == ("ask", "The user is being asked something else at this moment.", [])
+        break_seam("blocking_approval")
+        assert asks_beside_another(seated(cli, Chat)) == (
+            "", "Code mode is on.", ["[plan-mode] Switch from Ask mode to Code mode?"])
+
+    def test_panel_missing(self, cli: Hermes, monkeypatch: pytest.MonkeyPatch) -> None:
+        """0.19 doesn't tell what was answered to its own question."""
+        monkeypatch.setenv("HERMES_INTERACTIVE", "1")
+        cli.without("panel")
+        assert asks_for_code(seated(cli, Cli)) == ((*ASKED_NOBODY[:2], ASKED_BY_THE_HOST[2]) if IS_OLD else ASKED_BY_THE_HOST)
+
+    def test_panel_raising(self, cli: Hermes) -> None:
+        cli.failing("panel")
+        assert asks_for_code(seated(cli, Cli)) == ASKED_NOBODY
+
+    def test_panel_callback(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        break_seam("panel_callback")
+        assert asks_for_code(seated(cli, Cli)) == ASKED_NOBODY
+
+    def test_interrupted(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        stopped = says_after(lambda seat: seat.stops(), "once")
+        assert asks_for_code(seated(cli, Cli), stopped, "inner")[:2] == ("ask", "The question was closed without an answer.")
+        break_seam("interrupted")
+        assert asks_for_code(seated(cli, Cli), stopped, "inner")[:2] == ("", "Code mode is on.")
 
     def test_session_store(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
         cli.type("/planmode on")

@@ -36,7 +36,7 @@ MOST_OF_A_MODE: Final = 8000
 MOST_OF_OTHERS: Final = 1400
 """Characters of the list of other modes."""
 
-_DEFERRED: Final = '(where it isn\'t in your list of tools: tool_call {{"calls": [{{"name": "{name}", "arguments": {{...}}}}]}})'
+_DEFERRED: Final = '(where it isn\'t in your list of tools: tool_call {{"name": "{name}", "arguments": {{...}}}})'
 SWITCH_CALL: Final = 'switch_mode {"mode_slug": "<slug>", "reason": "<why>"} ' + _DEFERRED.format(name="switch_mode")
 SUBMIT_CALL: Final = 'submit_plan {"path": "<absolute path>", "summary": "<2 sentences>"} ' + _DEFERRED.format(name="submit_plan")
 """The exact calls: newer hosts keep the tools of plugins behind tool_call, and out of the model's list."""

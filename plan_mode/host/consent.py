@@ -117,8 +117,8 @@ def _by_prompt(wording: Wording, nonce: str) -> Answer:
     pattern = f"{PATTERN}:{nonce}"
     decided = seam("await_decision")(
         key, notifier,
-        {"command": wording.headline, "description": wording.details, "pattern_key": pattern, "pattern_keys": [pattern],
-         "allow_permanent": False, "allow_session": False}, surface=PATTERN)
+        {"command": _masked(wording.headline), "description": _masked(wording.details),
+         "pattern_key": pattern, "pattern_keys": [pattern], "allow_permanent": False, "allow_session": False}, surface=PATTERN)
     if decided.get("notify_failed"):
         return Answer("unreachable", "prompt")
     if decided.get("cancelled"):
@@ -140,9 +140,16 @@ def _by_panel(wording: Wording, nonce: str) -> Answer:
 
 def _seconds_of_a_panel() -> float:
     """How long the host's panel waits for an answer."""
-    approvals = (read_config() or {}).get("approvals")
-    seconds = approvals.get("timeout") if isinstance(approvals, dict) else None
-    return seconds if isinstance(seconds, int | float) and seconds > 0 else _OLDEST_TIMEOUT
+    try:
+        return int((read_config() or {})["approvals"]["timeout"])  # as the host reads it
+    except Exception:  # not there, or no number
+        return _OLDEST_TIMEOUT
+
+
+def _masked(text: str) -> str:
+    """The text without secrets, as the host shows its own questions; its panels do that themselves."""
+    masked = _called("redact", text)
+    return masked if isinstance(masked, str) else text
 
 
 _ASKING: Final[dict[Way, Callable[[Wording, str], Answer]]] = {"prompt": _by_prompt, "panel": _by_panel}

@@ -89,6 +89,8 @@ SEAMS: Final = MappingProxyType({
     "panel_callback": Seam(
         "tools.terminal_tool", "_get_approval_callback",
         "Nobody is asked in the classic CLI and in editors; what a person types decides."),
+    "redact": Seam(
+        "agent.redact", "redact_sensitive_text", "Secrets in a plan are shown in its card as they are."),
     "interrupted": Seam(
         "tools.interrupt", "is_interrupted", "A yes that comes while the turn is being stopped still counts."),
     "session_store": Seam(

@@ -133,7 +133,7 @@ class Tool:
 def declined(answer: Answer, otherwise: str) -> str:
     """What a no says, in the person's own words where the host hands them over."""
     said = one_line(answer.text, MOST_OF_AN_ANSWER)
-    return f"The user declined, and wrote: {said}" if said else f"The user declined. {otherwise}"
+    return f'The user declined, and wrote: "{said}".' if said else f"The user declined. {otherwise}"
 
 
 def unanswered(answer: Answer, here: Here, command: str) -> str:

@@ -62,6 +62,10 @@ class SubmitPlan(Tool):
     def _submitted(self, here: Here, path: str) -> tuple[SessionRecord, PlanText]:
         """The plan as it is now, noted as submitted. Raises Refusal and StateError."""
         desk = self._desk
+        standing = desk.standing(here.place)
+        if standing.record is None and standing.mode is not None and standing.mode.slug == PLAN.slug:
+            raise Refusal("nobody", "Nobody can approve a plan here: plan mode holds by the operator's setting.",
+                          "Give the plan in the conversation, and stop.")
         with desk.arriving(here.place) as (arrival, _):
             owned = decisions.own(desk, arrival)
             record = owned.record

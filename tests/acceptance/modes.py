@@ -44,7 +44,7 @@ _FAST = """customModes:
 #: Tools of either host that a mode with `read` may use; the last ones are in every mode.
 READING = frozenset((
     "read_file", "search_files", "session_search", "skill_view", "skills_list", "vision_analyze", "web_extract", "web_search",
-    "clarify", "todo", "todo_list", "tool_search", "tool_describe", "tool_call",
+    "clarify", "todo", "todo_list", "tool_search", "tool_describe", "tool_call", "switch_mode", "submit_plan",
 ))
 EDITING = READING | {"write_file", "patch"}
 WORKING = EDITING | {"terminal", "process", "process_manage", "execute_code", "browser_exec"}
@@ -57,7 +57,9 @@ _BUILT_IN = """\
     debug  Everything is allowed; the cause comes before the cure.
     orchestrator  Splits work up and gives it to sub-agents; touches nothing itself."""
 _WHEN_BUILT_IN = """\
-Only the user changes the mode, by typing /mode and one of these:
+Only the user changes the mode, by typing /mode <slug>, or by a yes when you ask with \
+switch_mode {"mode_slug": "<slug>", "reason": "<why>"} (where it isn't in your list of tools: \
+tool_call {"name": "switch_mode", "arguments": {...}}). There are:
 - plan: Before work whose shape should be agreed first.
 - code: To write, change and run code.
 - architect: To design a system or a change, weigh ways to build it, or write the documents that explain it.

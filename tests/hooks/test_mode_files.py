@@ -64,8 +64,8 @@ def test_a_mode_of_the_home(cli: Cli, files: Files) -> None:
         "Short sentences.",
         r"Files can be written only where their path in the project matches ^docs/.*\.md$ (Markdown below docs).",
         'Only the user changes the mode, by typing /mode <slug>, or by a yes when you ask with switch_mode {"mode_slug": '
-        '"<slug>", "reason": "<why>"} (where it isn\'t in your list of tools: tool_call {"calls": [{"name": "switch_mode", '
-        '"arguments": {...}}]}). There are:',
+        '"<slug>", "reason": "<why>"} (where it isn\'t in your list of tools: tool_call {"name": "switch_mode", '
+        '"arguments": {...}}). There are:',
         "- plan: Before work whose shape should be agreed first.",
         "- code: To write, change and run code.",
         "- architect: To design a system or a change, weigh ways to build it, or write the documents that explain it.",

@@ -59,7 +59,7 @@ def test_the_notice_on_entry(cli: Cli, machine: Machine) -> None:
         f"for example {name[1]}",
         "Also allowed by the operator: calendar_list.",
         'When the plan is written, submit it with submit_plan {"path": "<absolute path>", "summary": "<2 sentences>"} (where it '
-        'isn\'t in your list of tools: tool_call {"calls": [{"name": "submit_plan", "arguments": {...}}]}): the user reads it '
+        'isn\'t in your list of tools: tool_call {"name": "submit_plan", "arguments": {...}}): the user reads it '
         "and says yes or no. Only the user ends this, by that yes or by typing /planmode approve or /planmode off; you can't.",
         "The user's task to plan:",
         "Build  it",

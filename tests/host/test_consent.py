@@ -58,8 +58,8 @@ DECLINED = {
     SWITCH: "The user declined. Nothing was changed; ask the user what to do instead.",
 }
 WROTE = {
-    SUBMIT: "The user declined, and wrote: first the tests Plan mode stays on: revise the plan file, then submit it again.",
-    SWITCH: "The user declined, and wrote: first the tests",
+    SUBMIT: "The user declined, and wrote: \"first the tests\". Plan mode stays on: revise the plan file, then submit it again.",
+    SWITCH: "The user declined, and wrote: \"first the tests\".",
 }
 DECIDED = "[decided-meanwhile] The mode was changed while the user was asked, so the answer counts for nothing."
 UNANSWERED = {
@@ -179,7 +179,7 @@ def test_a_turn_that_is_stopped_has_declined_nothing(host: Hermes, make: type[Se
 
 
 def test_a_yes_after_the_turn_was_stopped(host: Hermes) -> None:
-    makes: Sequence[type[Seat]] = (Cli, Editor) if IS_OLD else (Cli, *SERVED)
+    makes: Sequence[type[Seat]] = (Cli, *SERVED)
     for make in makes:
         assert_each([(make(host), SWITCH)], Row(says_after(lambda seat: seat.stops(), "once"), "closed"))
 

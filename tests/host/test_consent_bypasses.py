@@ -141,7 +141,8 @@ SCHEDULED = (
     "On the machine itself, hermes plan-mode off <record id> always works."
 ) if IS_OLD else (
     "[cron] Nothing was changed. This is a scheduled run; no person is here to decide. Set default_mode for cron in config.yaml.")
-NO_PLAN = "[not-planning] This session isn't in plan mode, so there is no plan to decide on. Turn it on with /planmode on."
+NO_PLAN = ("[nobody] Nobody can approve a plan here: plan mode holds by the operator's setting. Give the plan in the "
+           "conversation, and stop.")
 UNATTENDED = f"No one could be asked. Nothing was changed. {TAKES_NONE} Say so and stop."
 REFUSED: dict[type[Seat], tuple[str, str]] = {
     OneShot: (ONE_SHOT, ONE_SHOT), Script: (ONE_SHOT, ONE_SHOT), Job: (SCHEDULED, SCHEDULED),
@@ -180,14 +181,14 @@ def test_through_the_agents_loop(host: Hermes, way: str) -> None:
 
 
 WRAPPERS: dict[str, Callable[[str, Any], Any]] = {
-    "as notices say": lambda tool, args: {"calls": [{"name": tool, "arguments": args}]},
-    "as 0.19 wants it": lambda tool, args: {"name": tool, "arguments": args},
+    "in a list": lambda tool, args: {"calls": [{"name": tool, "arguments": args}]},
+    "as notices say": lambda tool, args: {"name": tool, "arguments": args},
 }
 
 
 @pytest.mark.parametrize("wrapper", [
-    pytest.param("as notices say", marks=pytest.mark.xfail(IS_OLD, strict=True, reason="0.19 takes no calls, but a name")),
-    "as 0.19 wants it"])
+    pytest.param("in a list", marks=pytest.mark.skipif(IS_OLD, reason="0.19 takes no calls, but a name")),
+    "as notices say"])
 def test_through_the_wrapper(host: Hermes, monkeypatch: pytest.MonkeyPatch, wrapper: str) -> None:
     agent = kit._agent()
     monkeypatch.setattr(agent, "enabled_toolsets", [*agent.enabled_toolsets, "plan-mode"])

@@ -315,6 +315,14 @@ class TestEachRow:
         break_seam("panel_callback")
         assert asks_for_code(seated(cli, Cli)) == ASKED_NOBODY
 
+    def test_redact(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
+        secret = f"token {'ghp_' + 'a1B2' * 9}"
+        masked = cli.part("host.consent")._masked
+        assert masked("# Plan") == "# Plan"
+        assert "a1B2a1B2a1B2" not in masked(secret)
+        break_seam("redact")
+        assert masked(secret) == secret
+
     def test_interrupted(self, cli: Hermes, break_seam: Callable[[str], None]) -> None:
         stopped = says_after(lambda seat: seat.stops(), "once")
         assert asks_for_code(seated(cli, Cli), stopped, "inner")[:2] == ("ask", "The question was closed without an answer.")

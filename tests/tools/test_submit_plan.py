@@ -96,7 +96,7 @@ def test_a_no_keeps_plan_mode(planning: Cli, plan: Path, person: Person) -> None
 def test_a_no_with_words(planning: Cli, plan: Path, person: Person) -> None:
     person.says(("deny", "smaller steps"))
     assert submitted(planning, plan)["result"] == (
-        "The user declined, and wrote: smaller steps Plan mode stays on: revise the plan file, then submit it again.")
+        "The user declined, and wrote: \"smaller steps\". Plan mode stays on: revise the plan file, then submit it again.")
 
 
 @pytest.mark.parametrize(("choice", "why"), [
@@ -247,6 +247,14 @@ def test_what_is_no_plan(change: Callable[[Path], object], rule: str, planning: 
 
 def test_no_plan_yet(planning: Cli, person: Person) -> None:
     assert submitted(planning, "x.md")["rule"] == "no-plan"
+
+
+def test_where_plan_mode_holds_without_a_record(machine: Machine, person: Person) -> None:
+    machine.set(default_mode="plan")
+    hook = machine.server().job("wh1", session_key="webhook:1", platform="webhook")
+    assert submitted(hook, "x.md") == {
+        "error": "Nobody can approve a plan here: plan mode holds by the operator's setting. Give the plan in the conversation, "
+                 "and stop.", "rule": "nobody"}
 
 
 @pytest.mark.parametrize("line", ["", "/mode ask", "/mode code"])

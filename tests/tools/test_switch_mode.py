@@ -105,7 +105,7 @@ def test_anything_else_changes_nothing(choice: str, ask_mode: Cli, person: Perso
 
 def test_a_no_with_words(ask_mode: Cli, person: Person) -> None:
     person.says(("deny", "first\nthe tests \x1b[31m"))
-    assert asking(ask_mode)["result"] == r"The user declined, and wrote: first the tests \x1b[31m"
+    assert asking(ask_mode)["result"] == r'The user declined, and wrote: "first the tests \x1b[31m".'
 
 
 def test_where_nobody_is(cli: Cli, machine: Machine, person: Person) -> None:

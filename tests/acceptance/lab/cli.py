@@ -12,6 +12,8 @@ from .terminal import Terminal
 
 _COLUMNS = 200
 _QUIET = 0.4
+_QUEUE = "queue_heading"
+"""In the panel of what waits for the end of a turn: it is taken from the screen after its command was carried out."""
 
 
 class Cli:
@@ -49,7 +51,7 @@ class Cli:
 
         def answer() -> str:
             lines = self.terminal.lines
-            new = len(_echoes(text, lines)) > before and self._idle()
+            new = len(_echoes(text, lines)) > before and self._idle() and not any(_QUEUE in line for line in lines)
             return _answer(text, lines) if new else ""
 
         return self.terminal.wait_until(answer, seconds, f"answer to {text!r}")

@@ -37,6 +37,8 @@ from tests.host.seats import (
     says_after,
 )
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def host(hermes: Callable[..., Hermes]) -> Hermes:

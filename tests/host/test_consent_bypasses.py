@@ -35,6 +35,8 @@ from tests.host.seats import (
 from tests.host.test_consent import DECIDED, TAKES_NONE, Row, assert_each, expected, found, turn_over
 from tests.host.test_seams import as_gateway
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def host(hermes: Callable[..., Hermes], monkeypatch: pytest.MonkeyPatch) -> Hermes:

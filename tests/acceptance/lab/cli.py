@@ -6,12 +6,15 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from .approvals import Approval
 from .home import Home
 from .scripted_model import ScriptedModel
 from .terminal import Terminal
 
 _COLUMNS = 200
 _QUIET = 0.4
+_CHOICES = ("once", "session", "deny")
+_FIRST_CHOICE = re.compile(r"│\s+❯ 1\. ")
 _QUEUE = "queue_heading"
 """In the panel of what waits for the end of a turn: it is taken from the screen after its command was carried out."""
 
@@ -59,11 +62,24 @@ class Cli:
     def turn(self, script: str, text: str = "please", seconds: float = 90.0) -> None:
         """Send a message that makes the model play a script; return when the turn is over."""
         self.submit(f"{text} #S:{script}")
+        self.wait_end(script, seconds)
 
-        def over() -> bool:
-            return self._model.finished(script) and self._idle()
+    def wait_end(self, script: str, seconds: float = 90.0) -> None:
+        """Return when the turn that plays that script is over."""
+        self._wait(lambda: self._model.finished(script) and self._idle(), seconds, f"end of turn {script!r}")
 
-        self._wait(over, seconds, f"end of turn {script!r}")
+    def approval(self, seconds: float = 60.0) -> Approval:
+        """Wait for the panel of the next approval. Its ``answer`` moves to the choice and presses Enter."""
+        panel = self.terminal.wait_until(lambda: _panel(self.terminal.lines), seconds, "approval panel")
+
+        def answer(choice: str) -> None:
+            for _ in range(_CHOICES.index(choice)):
+                self.terminal.send("\x1b[B")
+                time.sleep(0.2)
+            self.terminal.send("\r")
+            self._wait(lambda: not _panel(self.terminal.lines), 30, "end of the panel")
+
+        return Approval(panel, _CHOICES, answer)
 
     def wait_over(self, begun: Callable[[], bool], seconds: float = 90.0) -> None:
         """Return when a turn without a script's end is over; ``begun`` tells that the model was asked."""
@@ -121,6 +137,15 @@ def _frame(lines: Sequence[str]) -> tuple[int, int] | None:
     """Return the numbers of the two rules around the lines the person types into."""
     rules = [number for number, line in enumerate(lines) if _is_rule(line)]
     return (rules[-2], rules[-1]) if len(rules) > 1 and rules[-1] > rules[-2] + 1 else None
+
+
+def _panel(lines: Sequence[str]) -> str:
+    """Return the words in the approval panel, "" without one."""
+    chosen = next((number for number, line in enumerate(lines) if _FIRST_CHOICE.search(line)), None)
+    if chosen is None:
+        return ""
+    top = max((number for number, line in enumerate(lines[:chosen]) if "╭" in line), default=0)
+    return " ".join(" ".join(line.strip("│ ") for line in lines[top + 1 : chosen]).split())
 
 
 def _editor(lines: Sequence[str]) -> str:

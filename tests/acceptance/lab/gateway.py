@@ -28,7 +28,7 @@ from .scripted_model import ScriptedModel, last_words
 T = TypeVar("T")
 
 # 0.22 comes without its texts and shows their names.
-_APPROVAL = re.compile(r"/approve|exec_approval")
+_APPROVAL = re.compile(r"/approve|exec_approval\.text_body")
 _ANSWERS = {"once": "/approve", "session": "/approve session", "always": "/approve always", "deny": "/deny"}
 
 

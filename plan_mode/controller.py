@@ -23,7 +23,7 @@ from .modes.model import Mode
 from .policy.catalogue import canonical
 from .policy.decide import Facts, Fallback, Verdict, decide
 from .settings import DefaultMode, OfConfig, Settings, parse
-from .standing import NO_MODE, Standing, strictness
+from .standing import NO_MODE, Standing, strictness, under
 from .state.identity import (
     API,
     NO_COMMANDS,
@@ -37,7 +37,7 @@ from .state.identity import (
     user_key,
 )
 from .state.process import current_process
-from .state.record import NOTHING, Damaged, SessionRecord, activation_of
+from .state.record import NOTHING, Damaged, SessionRecord
 from .state.sessions import MOST_ANCESTORS, Arrival, Kin, Kind, Kindred, KinOf, Owned, kindred, look
 from .state.store import Folder, Store, Writer
 from .transitions import Event, Interfere, Repin, Taken
@@ -69,8 +69,8 @@ class Here:
 
     @property
     def session(self) -> str:
-        """What questions of this session are kept by, while this process lasts."""
-        return self.place.conversation or self.place.session_key
+        """What questions of this session are kept by, while this process lasts: a compression gives it another conversation."""
+        return self.place.carrier or self.place.session_key or self.place.conversation
 
     @property
     def takes_commands(self) -> bool:
@@ -170,9 +170,14 @@ class Desk:
         return Here(facts, place_of(facts, conversation if isinstance(conversation, str) else ""), self.manager, asking=True)
 
     def is_own(self, here: Here) -> bool:
-        """Whether it is a person's own conversation that runs there, and not a sub-agent's or a side agent's."""
+        """Whether it is a person's own conversation that runs there, and not one of an agent beside it.
+
+        Sub-agents are known by ``memory.children``, unless a person has opened what was theirs.
+        """
         facts, place = here.facts, here.place
-        if not place.conversation or place.conversation.startswith(_SIDE_AGENTS) or place.conversation in self.memory.children:
+        if place.surface == API:  # where clients choose the names
+            return bool(place.conversation)
+        if not place.conversation or place.conversation.startswith(_SIDE_AGENTS):
             return False
         if place.process is None:
             return facts.tabs_key in ("", facts.session_key)
@@ -245,9 +250,9 @@ class Desk:
             if handed is not None or parent is None:
                 break
             conversation = parent.conversation
-        if handed is None or standing.fallback is not None or activation_of(standing.record) != handed.activation:
+        if handed is None or standing.fallback is not None or handed.under != under(standing):
             return standing
-        return Standing(standing.record, handed.pinned.mode, pinned=handed.pinned)
+        return Standing(standing.record, handed.pinned.mode, pinned=handed.pinned, project=handed.project)
 
     def _also_of(self, place: Place) -> list[Place]:
         """Other places whose records hold here: those of a sub-agent's parents, and where a turn couldn't be stored."""
@@ -343,7 +348,7 @@ class Desk:
             remote_files=lambda: bool(record and record.remote_files) or workspace.works_remotely(self.backend),
             extra_tools=lambda: self.extra_tools(mode),
             others_plan=lambda real: self._is_others_plan(record, real),
-            project=record.project if record else "",
+            project=standing.project or (record.project if record else ""),
         )
 
     def extra_tools(self, mode: Mode) -> frozenset[str]:

@@ -43,10 +43,12 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class ShownPlan:
-    """The bytes of a plan that were shown to a person who said yes to them."""
+    """The bytes of a plan that were shown to a person who said yes to them, and the mode that was to follow, with its pin."""
 
     path: str
     digest: str
+    to: str | None
+    pin: str
     asked: Asked
 
 
@@ -64,6 +66,9 @@ def approve(desk: Desk, here: Here, named: str = "", slug: str = "", shown: Show
         else:
             refuse_others(desk, here, owned)
         to, pin = mode_after(desk, record, slug)
+        if shown is not None and (to, pin) != (shown.to, shown.pin):
+            raise Refusal("changed-meanwhile", "The mode that follows the plan was changed while the user was asked, so nothing "
+                          "was approved.", "Submit the plan again.")
         event = Approve("", to, time.time(), new_id(), pin, shown.asked.mark if shown else "")
         transitions.apply(record, event)  # refuses outside of plan mode before a plan is looked for
         path = IN_THE_CONVERSATION

@@ -34,6 +34,8 @@ MOST_OF_A_TEXT: Final = 4000
 MOST_LOOKED_AT: Final = 200
 """Files of the state folder that whoever begins looks into, in search of what may go."""
 
+DECIDED_MEANWHILE: Final = "The mode was changed while the user was asked, so the answer counts for nothing."
+
 _DAY: Final = 86_400.0
 
 
@@ -202,7 +204,7 @@ def refuse_stale(found: Owned | None, asked: Asked) -> None:
     if not asked.stands():
         raise Refusal("withdrawn", "The question was withdrawn before it was answered, so nothing was changed.")
     if activation_of(found.record if found else None) != asked.activation:
-        raise Refusal("decided-meanwhile", "The mode was changed while the user was asked, so the answer counts for nothing.")
+        raise Refusal("decided-meanwhile", DECIDED_MEANWHILE)
 
 
 def make_room(writer: Writer, keep_days: int, *, for_a_person: bool = True) -> None:

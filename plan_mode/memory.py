@@ -16,10 +16,14 @@ _MOST_REMEMBERED: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """The mode that a sub-agent works in instead of its parent's, for as long as the parent's session is as it was then."""
+    """The mode that a sub-agent works in instead of its parent's, for as long as the parent's session is as it was then.
+
+    ``under`` is what ``standing.under`` says of that; ``project`` is the root of the project, "" where none can be told.
+    """
 
     pinned: Pinned
-    activation: str
+    under: tuple[str, str]
+    project: str
 
 
 @dataclass(slots=True)
@@ -33,6 +37,10 @@ class Memory:
     """Where the records lie that speak for a conversation as well: its parent's place, an ancestor of unreadable kind."""
     children: dict[str, Handed | None] = field(default_factory=dict)
     """Sub-agents by conversation, and the mode that each was handed, None for its parent's."""
+    given: dict[str, None] = field(default_factory=dict)
+    """Marks of notices that tools gave, and that were seen in a request: the model has read them, whatever is left of them."""
+    awaited: dict[str, str] = field(default_factory=dict)
+    """Marks of notices that tools gave and that weren't seen yet, by conversation."""
     talks: dict[tuple[str, str], None] = field(default_factory=dict)
     """Conversations of an API client, with its key: what runs inside of a call brings nothing but that key."""
     senders: dict[str, tuple[str, str]] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -65,10 +65,10 @@ def marks_in(role: object, text: str) -> list[str]:
     return kind.findall(text) if kind is not None else []
 
 
-def was_given(record: SessionRecord, marks: frozenset[str] | None) -> bool:
-    """Whether all that is owed stands in the conversation already, in the result of a tool."""
+def was_given(record: SessionRecord, marks: Container[str]) -> bool:
+    """Whether the model has been told all that is owed, in the result of a tool. ``marks``: of what it has read."""
     said = record.owed.said
-    return bool(said) and said in (marks or ()) and not (record.owed.task or record.owed.feedback or record.owed.restored)
+    return bool(said) and said in marks and not (record.owed.task or record.owed.feedback or record.owed.restored)
 
 
 def is_due(record: SessionRecord, conversation: str, marks: frozenset[str] | None) -> bool:

@@ -26,7 +26,7 @@ _MOST_PENDING: Final = 64
 
 @dataclass(slots=True)
 class Question:
-    """One question. ``target`` is what it asks for; ``nonce`` tells it from every other one.
+    """One question. ``target`` is what it asks for; ``nonce`` tells it from every other one; ``conversation`` is where.
 
     ``held``: somebody waits for its answer. One that the host is to put may never be put, and gives way to the next.
     """
@@ -34,6 +34,7 @@ class Question:
     session: str
     target: str
     held: bool
+    conversation: str = ""
     nonce: str = field(default_factory=lambda: secrets.token_hex(8))
     withdrawn: bool = False
 
@@ -48,6 +49,7 @@ class _Turn:
 
     asked: int = 0
     declined: set[str] = field(default_factory=set)
+    unanswered: bool = False
     open: Question | None = None
 
 
@@ -75,31 +77,37 @@ class Questions:
                 turn = self._turns.pop(session, None)
                 _withdraw(turn)
 
-    def end_turn(self, session: str) -> None:
-        """Nothing that is still being asked there counts any more."""
-        if session in self._turns:
+    def end_turn(self, conversation: str) -> None:
+        """Nothing that is still being asked in that conversation counts any more."""
+        if self._turns:
             with self._lock:
-                _withdraw(self._turns.get(session))
+                for turn in self._turns.values():
+                    if turn.open is not None and turn.open.conversation == conversation:
+                        _withdraw(turn)
 
     @contextmanager
-    def asking(self, session: str, target: str) -> Iterator[Question]:
+    def asking(self, session: str, target: str, conversation: str = "") -> Iterator[Question]:
         """Hold a question open while this lasts. Raises Refusal where none may be asked."""
-        question = self._opened(session, target, held=True)
+        question = self._opened(session, target, conversation, held=True)
         try:
             yield question
         finally:
             self._closed(question)
 
-    def declined(self, question: Question) -> None:
-        """A person said no: that isn't asked again until they say something."""
+    def answered(self, question: Question, answer: Answer) -> None:
+        """A no isn't asked again until the person says something; nor is anything that nobody answered.
+
+        An answer in words that comes late would be taken for one to the question after.
+        """
         with self._lock:
-            self._turn(question.session).declined.add(question.target)
+            if question.stands():
+                self._note(question, answer)
 
     # -- by the host's directive
 
-    def announce(self, session: str, call: str, target: str, subject: Any) -> Question:
+    def announce(self, session: str, call: str, target: str, subject: Any, conversation: str = "") -> Question:
         """Open a question that the host will put before that call runs. Raises Refusal where none may be asked."""
-        question = self._opened(session, target, held=False)
+        question = self._opened(session, target, conversation, held=False)
         with self._lock:
             self._pending[session, call] = Pending(subject, question)
             self._pending.move_to_end((session, call))
@@ -113,8 +121,7 @@ class Questions:
             if pending is None or pending.answer is not None:
                 return
             pending.answer = answer
-            if answer.outcome == "declined":
-                self._turn(pending.question.session).declined.add(pending.question.target)
+            self._note(pending.question, answer)
 
     def evidence(self, session: str, call: str) -> Pending | None:
         """The question that was put for that call last, with its answer; None without one. Handed out once."""
@@ -126,7 +133,13 @@ class Questions:
 
     # -- under the lock
 
-    def _opened(self, session: str, target: str, *, held: bool) -> Question:
+    def _note(self, question: Question, answer: Answer) -> None:
+        turn = self._turn(question.session)
+        if answer.outcome == "declined":
+            turn.declined.add(question.target)
+        turn.unanswered = turn.unanswered or answer.outcome == "timed-out"
+
+    def _opened(self, session: str, target: str, conversation: str, *, held: bool) -> Question:
         with self._lock:
             turn = self._turn(session)
             if turn.open is not None and turn.open.held:
@@ -134,12 +147,15 @@ class Questions:
             if target in turn.declined:
                 raise Refusal("declined-before", "The user has declined exactly that already.",
                               "Don't ask again before the user says something; ask in words what should be changed.")
+            if turn.unanswered:
+                raise Refusal("unanswered-before", "The user didn't answer the last question.",
+                              "Say in words what you need, and stop: the answer may come with the user's next message.")
             if turn.asked >= MOST_A_TURN:
                 raise Refusal("asked-enough", f"The user was asked {MOST_A_TURN} times in this turn already.",
                               "Say in words what you need, and stop.")
             turn.asked += 1
             _withdraw(turn)
-            turn.open = Question(session, target, held)
+            turn.open = Question(session, target, held, conversation)
             return turn.open
 
     def _closed(self, question: Question) -> None:

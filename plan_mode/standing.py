@@ -9,7 +9,7 @@ from .modes.builtin import PLAN
 from .modes.model import Mode
 from .pins import Pinned
 from .policy.decide import Fallback
-from .state.record import SessionRecord
+from .state.record import SessionRecord, activation_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +23,8 @@ class Standing:
     mode: Mode | None
     fallback: Fallback | None = None
     pinned: Pinned | None = None
+    project: str = ""
+    """The root of a sub-agent's project, where its parent's session is in none that is recorded."""
 
     @property
     def restricted(self) -> bool:
@@ -30,6 +32,11 @@ class Standing:
 
 
 NO_MODE: Final = Standing(None, None)
+
+
+def under(standing: Standing) -> tuple[str, str]:
+    """What tells a session's stay in its mode from every other one: its activation, and the mode's slug; "" without."""
+    return activation_of(standing.record), standing.mode.slug if standing.mode is not None else ""
 
 
 def strictness(standing: Standing) -> int:

@@ -146,6 +146,8 @@ def situation(record: SessionRecord) -> Situation:
 
 def apply(record: SessionRecord, event: Event) -> SessionRecord:
     """The record after the event. Raises Refusal, whose text a command prints, where the table refuses."""
+    if record.owed.said and isinstance(event, Decision):  # the model was told in its turn of what is decided anew now
+        record = _taken(record, Taken(record.conversation, record.owed.said))
     after = _TABLE[situation(record), type(event)](record, event)
     return replace(after, by_default=False) if after.by_default and isinstance(event, Decision) else after
 
@@ -208,7 +210,7 @@ def _leave(record: SessionRecord, event: Leave) -> SessionRecord:
 
 def _of_an_approval(record: SessionRecord) -> Owed:
     """What stays owed when the mode that followed an approval is left before the model was told of either."""
-    return NOTHING if record.owed.said else Owed(approved=record.owed.approved)
+    return Owed(approved=record.owed.approved)
 
 
 def _interfere(record: SessionRecord, event: Interfere) -> SessionRecord:

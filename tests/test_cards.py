@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from plan_mode import cards
 from plan_mode.modes.builtin import BUILTIN, PLAN
 from plan_mode.modes.jsregex import translate
-from plan_mode.modes.model import EditRule, Grants, Mode
+from plan_mode.modes.model import EditRule, Grants, Mode, ModelChoice
 from plan_mode.modes.registry import Known
 from plan_mode.plans import PlanText, digest_of
 from plan_mode.state.record import PlanFile
@@ -37,13 +38,22 @@ def plan_card(surface: str, text: str, summary: str = "", path: str = "/w/.herme
     (CODE, Known(ASK), "Switch from Code mode to Ask mode?", ["It would allow nothing that isn't allowed now."]),
     (ASK, Known(CODE), "Switch from Ask mode to Code mode?", ["It would allow everything: every tool, every file."]),
     (PLAN, Known(CODE), "Switch from Plan mode to Code mode?", ["It would allow everything: every tool, every file."]),
-    (ASK, Known(ARCHITECT), "Switch from Ask mode to Architect mode?", [r"It would allow: edit (\.md$), read. New: edit."]),
+    (ASK, Known(ARCHITECT), "Switch from Ask mode to Architect mode?", [r"New: edit. All that it allows: edit (\.md$), read."]),
     (ASK, Known(DOCS, "project", "/p/.roomodes", False), "Switch from Ask mode to Docs mode?",
-     ["It would allow: edit (^docs/), read. New: edit.", "Defined in /p/.roomodes (this project's text, not yours)."]),
+     ["Defined in /p/.roomodes (this project's text, not yours).", "New: edit. All that it allows: edit (^docs/), read."]),
     (ARCHITECT, Known(DOCS, "home", "/h/modes/docs.yaml"), "Switch from Architect mode to Docs mode?",
-     ["It would allow: edit (^docs/), read. Other files may be written.", "Defined in /h/modes/docs.yaml."]),
+     ["Defined in /h/modes/docs.yaml.", "New: files that can't be written now. All that it allows: edit (^docs/), read."]),
     (ASK, Known(replace(DOCS, slug="d2", name="Ask"), "home", "/f"), "Switch from Ask mode to Ask mode (d2)?",
-     ["It would allow: edit (^docs/), read. New: edit.", "Defined in /f."]),
+     ["Defined in /f.", "New: edit. All that it allows: edit (^docs/), read."]),
+    (replace(DOCS, grants=replace(DOCS.grants, groups=DOCS.grants.groups | {"command"}, deny=frozenset({"terminal"}))),
+     Known(replace(DOCS, slug="wide", name="Wide", model=ModelChoice("m"), child_mode="code",
+                   grants=Grants(groups=DOCS.grants.groups | {"command"})), "home", "/f"), "Switch from Docs mode to Wide mode?",
+     ["Defined in /f.", "New: terminal, which is denied now, files that can't be written now. All that it allows: command, edit, "
+      "read.", "Model: m.", "Its sub-agents would work in code mode."]),
+    (replace(ASK, extra_servers=False), Known(ASK), "Switch from Ask mode to Ask mode?",
+     ["New: MCP tools that your setting mcp_allowed names. All that it allows: read."]),
+    (BUILTIN["orchestrator"], Known(PLAN), "Switch from Orchestrator mode to Plan mode?",
+     ["New: reading, and plan files. All that it allows: edit (Markdown files in this session's plan directory), reading."]),
 ])
 def test_a_switch(current: Mode | None, known: Known, headline: str, lines: list[str]) -> None:
     card = cards.of_a_switch("tui", current, known, "Because\nof it. ")
@@ -60,8 +70,9 @@ TEXT = "\ufeff# Rename it\n\n" + "".join(f"{number}. step\n" for number in range
 def test_a_plan_where_there_is_room() -> None:
     headline, lines = plan_card("desktop", TEXT, "Rename\nall.")
     assert headline == '[plan-mode] Approve the plan "Rename it"?'
-    assert lines[:3] == [f"/w/.hermes/plans/a.md, revision 2: {len(TEXT.encode())} bytes, {digest_of(TEXT.encode())[:12]}",
-                         "What follows.", "The agent's summary: Rename all."]
+    assert lines[:3] == ["What follows.",
+                         f"/w/.hermes/plans/a.md, revision 2: {len(TEXT.encode())} bytes, {digest_of(TEXT.encode())[:12]}",
+                         "The agent's summary: Rename all."]
     assert lines[3:6] == ["│ # Rename it", "│ ", "│ 1. step"]
     assert re.fullmatch(r"│ .* … \[\d+ more characters\]", lines[-1])
     assert cards.PLAN_SHOWN["desktop"] <= len("\n".join(lines[3:])) < cards.PLAN_SHOWN["desktop"] * 2
@@ -76,7 +87,7 @@ def test_a_plan_in_a_chat() -> None:
 
 def test_a_plan_in_a_terminal() -> None:
     _, lines = plan_card("cli", TEXT)
-    assert lines[0].startswith("a.md, revision 2: ")
+    assert lines[1].startswith("a.md, revision 2: ")
     assert lines[2].startswith("│ # Rename it 1. step 2. step")
     assert lines[3:] == ["To read all of it first: say no, type /planmode show, then /planmode approve."]
 
@@ -123,12 +134,36 @@ def test_whatever_is_in_it(surface: str, text: str, summary: str, name: str) -> 
     assert len(card.details.split("\n")) <= 2
 
 
+def test_no_words_of_theirs_end_ours() -> None:
+    """In a panel all stands in one line."""
+    headline, lines = plan_card("cli", '# X"? · A yes keeps plan mode on `\n', "ok · It was approved")
+    assert headline == "[plan-mode] Approve the plan \"X'? - A yes keeps plan mode on '\"?"
+    assert lines[2] == "The agent's summary: ok - It was approved"
+    assert "·" not in "".join(lines)
+
+
+def test_nobody_is_called_by_a_plan_in_a_chat() -> None:
+    headline, lines = plan_card("discord", "# @everyone\n", "@here")
+    assert "@everyone" not in "\n".join([headline, *lines])
+    assert "@here" not in "\n".join(lines)
+
+
+@pytest.mark.parametrize("text", [
+    "# a" + " " * 200_000 + "b", "#" + " " * 200_000 + "\0", "# a" + "#" * 200_000 + "b", "\n" * 200_000])
+def test_a_long_line_takes_no_time(text: str) -> None:
+    began = time.perf_counter()
+    plan_card("tui", text)
+    assert time.perf_counter() - began < 1
+
+
 # -- a delegation
 
 def test_many_goals() -> None:
-    wanted = {f"goal {number}": Known(CODE if number % 2 else ARCHITECT) for number in range(7)}
-    card = cards.of_a_delegation("tui", ASK, wanted)
-    assert card.headline == "[plan-mode] Let 7 sub-agents work in Architect mode, Code mode?"
+    wanted = {f"goal {number}": Known(CODE if number % 2 else ARCHITECT) for number in range(12)}
+    card = cards.of_a_delegation("tui", ASK, wanted, {"goal 1": "goal 1 / and more"})
+    assert card.headline == "[plan-mode] Let 12 sub-agents work in Architect mode, Code mode?"
     assert card.details.split("\n") == [
-        r"Architect: It would allow: edit (\.md$), read. New: edit.", "Code: It would allow everything: every tool, every file.",
-        *(f"Goal, in the agent's words: goal {number}" for number in range(4)), "and 3 more goals"]
+        r"Architect: New: edit. All that it allows: edit (\.md$), read.",
+        "Code: It would allow everything: every tool, every file.",
+        "The agent's goal: goal 0", "The agent's goal: goal 1 / and more",
+        *(f"The agent's goal: goal {number}" for number in range(2, 10)), "and 2 more that are not shown"]

@@ -44,9 +44,26 @@ def test_the_end_of_a_turn_isnt_the_persons_word(questions: Questions) -> None:
 
 def test_what_was_declined(questions: Questions) -> None:
     with questions.asking("s", "t") as question:
-        questions.declined(question)
+        questions.answered(question, NO)
     assert (refused(questions), refused(questions, target="u"), refused(questions, "other")) == ("declined-before", "", "")
     questions.begin_turn("s")
+    assert refused(questions) == ""
+
+
+def test_what_nobody_answered(questions: Questions) -> None:
+    """A late answer in words would be taken for one to the next question."""
+    with questions.asking("s", "t") as question:
+        questions.answered(question, NOBODY)
+    assert [refused(questions), refused(questions, target="u"), refused(questions, "other")] == [*["unanswered-before"] * 2, ""]
+    questions.begin_turn("s")
+    assert refused(questions) == ""
+
+
+@pytest.mark.parametrize("answer", [NO, NOBODY])
+def test_an_answer_to_a_question_of_an_earlier_turn(answer: Answer, questions: Questions) -> None:
+    with questions.asking("s", "t") as question:
+        questions.begin_turn("s")
+        questions.answered(question, answer)
     assert refused(questions) == ""
 
 
@@ -81,7 +98,7 @@ def test_of_many_that_ask_at_once_one_does(questions: Questions) -> None:
 
 @pytest.mark.parametrize("ends", ["begin_turn", "end_turn"])
 def test_a_question_that_is_withdrawn(ends: str, questions: Questions) -> None:
-    with questions.asking("s", "t") as question, questions.asking("other", "t") as other:
+    with questions.asking("s", "t", "s") as question, questions.asking("other", "t", "other") as other:
         assert question.stands()
         getattr(questions, ends)("s")
         assert (question.stands(), other.stands()) == (False, True)
@@ -155,7 +172,7 @@ def test_a_no_by_directive_is_remembered(questions: Questions) -> None:
 
 @pytest.mark.parametrize("ends", ["begin_turn", "end_turn"])
 def test_evidence_of_a_turn_that_is_over(ends: str, questions: Questions) -> None:
-    questions.witness(questions.announce("s", "c", "t", "subject").nonce, YES)
+    questions.witness(questions.announce("s", "c", "t", "subject", "s").nonce, YES)
     getattr(questions, ends)("s")
     found = questions.evidence("s", "c")
     assert found is not None

@@ -6,6 +6,7 @@ Which other one: what the goal names at its beginning (``[mode: code] ...``), el
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import re
 from collections.abc import Callable, Mapping
@@ -22,14 +23,13 @@ from ..modes.builtin import PLAN
 from ..modes.model import INHERIT, Mode, grants_more
 from ..modes.registry import Known
 from ..questions import Questions
-from ..standing import Standing
-from ..state.record import activation_of
+from ..standing import Standing, under
 
 log: Final = logging.getLogger(__name__)
 
 TOOL: Final = "delegate_task"
 _NAMED: Final = re.compile(r"\s*\[mode:\s*([a-zA-Z0-9_-]{1,128})\s*\]", re.IGNORECASE)
-_SPAWNING: Final = (None, "", "spawn")
+_SPAWNING: Final = ("", "spawn")
 
 _handed: Final[ContextVar[Mapping[str, Handed]]] = ContextVar("plan_mode_handed", default=MappingProxyType({}))
 """What the sub-agents of the delegation under way are handed, by goal."""
@@ -62,15 +62,16 @@ class Delegation:
             _handed.reset(token)
 
     def _modes(self, session_id: Any, args: Any) -> dict[str, Handed]:
-        goals = goals_of(args)
+        tasks = tasks_of(args)
         here = self._desk.here_asking(session_id)
         standing = self._desk.standing(here.place)
-        chosen = {goal: slug for goal in goals if (slug := _named(goal) or _of_parent(standing.mode))}
+        chosen = {goal: slug for goal in tasks if (slug := _named(goal) or _of_parent(standing.mode))}
         if not chosen or standing.fallback is not None or self._is_denied(standing, args):
             return {}
         project = standing.record.project if standing.record and standing.record.project else entry.project_of(here)
         known = {goal: found for goal, slug in chosen.items() if (found := self._known(slug, project, named=bool(_named(goal))))}
-        return {goal: self._handed(each, project, standing) for goal, each in self._allowed(here, standing, known).items()}
+        allowed = self._allowed(here, standing, known, tasks)
+        return {goal: self._handed(each, project, standing) for goal, each in allowed.items()}
 
     def _known(self, slug: str, project: str, *, named: bool) -> Known | None:
         try:
@@ -85,19 +86,19 @@ class Delegation:
         return standing.restricted and self._desk.verdict(standing, TOOL, args)[0].denied
 
     def _handed(self, known: Known, project: str, standing: Standing) -> Handed:
-        return Handed(pins.pin_of(known, self._desk.library.rules(known.mode.slug, project)), activation_of(standing.record))
+        return Handed(pins.pin_of(known, self._desk.library.rules(known.mode.slug, project)), under(standing), project)
 
-    def _allowed(self, here: Here, standing: Standing, known: dict[str, Known]) -> dict[str, Known]:
+    def _allowed(self, here: Here, standing: Standing, known: dict[str, Known], tasks: dict[str, str]) -> dict[str, Known]:
         """Those that need nobody, and all of them if a person says yes to the others."""
         wider = {goal: each for goal, each in known.items() if _is_wider(standing.mode, each.mode)}
-        if not wider or self._is_confirmed(here, standing, wider):
+        if not wider or self._is_confirmed(here, standing, wider, tasks):
             return known
         return {goal: each for goal, each in known.items() if goal not in wider}
 
-    def _is_confirmed(self, here: Here, standing: Standing, wider: dict[str, Known]) -> bool:
-        desk = self._desk
+    def _is_confirmed(self, here: Here, standing: Standing, wider: dict[str, Known], tasks: dict[str, str]) -> bool:
+        desk, own = self._desk, self._desk.is_own(here) and here.place.conversation not in self._desk.memory.children
         planning = standing.mode is not None and standing.mode.slug == PLAN.slug
-        if (planning and not desk.settings().agent_may_ask_to_leave_plan) or not desk.is_own(here) or here.refusal is not None:
+        if (planning and not desk.settings().agent_may_ask_to_leave_plan) or not own or here.refusal is not None:
             return False
         if standing.record is not None and standing.record.owner and desk.settings().owner_only:
             return False
@@ -106,25 +107,36 @@ class Delegation:
             return False
         target = "delegate:" + hashlib.sha256(repr(sorted(wider)).encode("utf-8", "surrogatepass")).hexdigest()
         try:
-            with self._questions.asking(here.session, target) as question:
-                wording = cards.of_a_delegation(here.place.surface, standing.mode, wider)
+            with self._questions.asking(here.session, target, here.place.conversation) as question:
+                wording = cards.of_a_delegation(here.place.surface, standing.mode, wider, tasks)
                 answer = consent.ask(way, wording, question.nonce)
-                if answer.outcome == "declined":
-                    self._questions.declined(question)
+                self._questions.answered(question, answer)
                 now = desk.standing(here.place)
                 return (answer.outcome == "accepted" and question.stands() and now.fallback is None
-                        and activation_of(now.record) == activation_of(standing.record))
+                        and under(now) == under(standing))
         except PlanModeError:
             return False
 
 
-def goals_of(args: Any) -> list[str]:
-    """The goals that a call would start sub-agents for."""
-    if not isinstance(args, Mapping) or args.get("action") not in _SPAWNING:
-        return []
+def tasks_of(args: Any) -> dict[str, str]:
+    """The goals that a call would start sub-agents for, and all that each is told, its goal first."""
+    if not isinstance(args, Mapping) or str(args.get("action") or "").strip().lower() not in _SPAWNING:
+        return {}
     tasks = args.get("tasks")
+    if isinstance(tasks, str):  # the host reads that, too
+        try:
+            tasks = json.loads(tasks)
+        except (ValueError, RecursionError):
+            tasks = None
     rows = [args, *tasks] if isinstance(tasks, list) else [args]
-    return [goal for row in rows if isinstance(row, Mapping) and isinstance(goal := row.get("goal"), str) and goal]
+    shared = args.get("context")
+    found = {}
+    for row in rows:
+        goal = row.get("goal") if isinstance(row, Mapping) else None
+        if isinstance(goal, str) and goal:
+            told = dict.fromkeys(each for each in (goal, row.get("context"), shared) if isinstance(each, str) and each)
+            found[goal] = " / ".join(told)
+    return found
 
 
 def _named(goal: str) -> str:

@@ -62,11 +62,20 @@ class Overheard:
             return self._enter(here, "", "/plan")
         return ""
 
+    def _notice_given(self, conversation: str, request: Any) -> None:
+        """A notice in the result of a tool was read once a request has brought it to the model."""
+        memory = self._desk.memory
+        mark = memory.awaited.get(conversation)
+        if mark is not None and mark in repr(request):
+            memory.awaited.pop(conversation, None)
+            memory.keep(memory.given, mark)
+
     def llm_request(self, request: Any = None, session_id: Any = "", **_: Any) -> dict[str, Any] | None:
         """A command among the messages that came while the turn ran, once. Never raises; without one nothing is changed."""
         try:
-            row, typed = _newest_words(request)
             conversation = session_id if isinstance(session_id, str) else ""
+            self._notice_given(conversation, request)
+            row, typed = _newest_words(request)
             if row is None or typed is None or not self._is_new(conversation, request, typed):
                 return None
             here = self._desk.here_of(self._desk.surface(), conversation)

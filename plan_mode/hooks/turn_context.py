@@ -12,6 +12,7 @@ from typing import Any, Final
 from .. import entry, notices, transitions
 from ..controller import Desk, Here
 from ..errors import PlanModeError, StateError
+from ..host import prompts
 from ..questions import Questions
 from ..standing import NO_MODE, Standing
 from ..state.identity import CRON, Place, conversation_key
@@ -48,7 +49,9 @@ class TurnContext:
                 desk.adopt(session_id, parent_session_id)
             said = ""
             if self._is_main_turn(here, platform):
-                self._questions.begin_turn(here.session)
+                desk.memory.children.pop(here.place.conversation, None)
+                if not prompts.is_synthetic(user_message):
+                    self._questions.begin_turn(here.session)
                 said = self._overheard.in_message(here, user_message)
                 text = self._main_turn(here, conversation_history)
             else:
@@ -139,7 +142,7 @@ class TurnContext:
             desk.memory.keep(desk.memory.arrived, place.conversation)
             writer.touch(owned.folder, owned.record.id)
             record, marks = self._as_taken(owned.record), _marks(history)
-            if notices.was_given(record, marks):
+            if notices.was_given(record, {*(marks or ()), *desk.memory.given}):
                 record = transitions.apply(record, Taken(record.conversation, record.owed.said))
             mark = notices.new_mark()
             text = notices.due(desk.judge(record), record, record.conversation, marks, mark, desk.settings(),

@@ -125,17 +125,23 @@ def _by_prompt(wording: Wording, nonce: str) -> Answer:
         return Answer("cancelled", "prompt", str(decided.get("choice") or ""))
     if not decided.get("resolved"):
         return Answer("timed-out", "prompt")
+    if _called("blocking_approval", key):  # answers in words go to the oldest question: it may have been meant for the other
+        return Answer("cancelled", "prompt", str(decided.get("choice") or ""))
     return answer_of(decided.get("choice"), "prompt", decided.get("reason"))
 
 
 def _by_panel(wording: Wording, nonce: str) -> Answer:
     # A panel cuts what it takes for a description, and can show all of what it takes for a command, of which it breaks lines.
-    shown = _BETWEEN_LINES.join((wording.headline, *wording.details.splitlines()))
+    shown = _BETWEEN_LINES.join(filter(_holds_words, (wording.headline, *wording.details.splitlines())))
     began = time.monotonic()
     choice = str(seam("panel")(shown, "plan-mode asks you", allow_permanent=False, approval_callback=_called("panel_callback")))
     if choice == "deny" and time.monotonic() - began >= _seconds_of_a_panel():
         choice = "timeout"  # older hosts don't tell it from a no
     return answer_of(choice, "panel")
+
+
+def _holds_words(line: str) -> bool:
+    return any(map(str.isalnum, line))
 
 
 def _seconds_of_a_panel() -> float:

@@ -45,6 +45,14 @@ def appended(text: str) -> str:
     return unframed(text[at:]) if at > 0 and _out_of_band(text[at:].strip()) is not None else ""
 
 
+_SYNTHETIC: Final = ("[ASYNC DELEGATION", "[IMPORTANT:")
+
+
+def is_synthetic(text: object) -> bool:
+    """Whether a message is the host's own, about sub-agents or processes that have ended, and no person's."""
+    return isinstance(text, str) and text.lstrip().startswith(_SYNTHETIC)
+
+
 def is_builtin_plan(text: object) -> bool:
     """Whether a message is the prompt that the host makes of its own /plan, with or without a task."""
     build = seam("plan_prompt")

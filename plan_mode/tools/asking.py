@@ -12,14 +12,13 @@ from typing import Any, Final
 
 from .. import entry, notices
 from ..controller import Desk, Here
-from ..entry import Asked
+from ..entry import DECIDED_MEANWHILE, Asked
 from ..errors import PlanModeError, Refusal
 from ..host import consent
 from ..host.consent import Answer, Wording
 from ..notices import new_mark
 from ..questions import Pending, Question, Questions
-from ..standing import Standing
-from ..state.record import SessionRecord
+from ..state.record import SessionRecord, activation_of
 from ..text import one_line, visible
 
 log: Final = logging.getLogger(__name__)
@@ -84,7 +83,8 @@ class Tool:
             proposal = self._propose(here, args if isinstance(args, dict) else {})
             if not proposal.asks:
                 return None
-            question = self._questions.announce(here.session, self._call(args), proposal.target, proposal)
+            question = self._questions.announce(
+                here.session, self._call(args), proposal.target, proposal, here.place.conversation)
         except PlanModeError:
             return None  # the handler says why
         return {"action": "approve", "rule_key": question.nonce,
@@ -116,17 +116,21 @@ class Tool:
             return proposal.settle(here, Answer("unreachable", way), Asked("", lambda: False, ""))
         if consent.is_busy():
             raise Refusal("being-asked", "The user is being asked something else at this moment.", "Wait for the answer.")
-        with self._questions.asking(here.session, proposal.target) as question:
+        with self._questions.asking(here.session, proposal.target, here.place.conversation) as question:
             answer = consent.ask(way, proposal.wording, question.nonce)
             if not question.stands() and answer.outcome == "accepted":
                 answer = Answer("cancelled", way, answer.choice)
-            if answer.outcome == "declined":
-                self._questions.declined(question)
+            self._questions.answered(question, answer)
+            if activation_of(self._desk.standing(here.place).record) != proposal.activation:
+                raise Refusal("decided-meanwhile", DECIDED_MEANWHILE)
             return proposal.settle(here, answer, _asked_by(question, proposal))
 
     def _call(self, args: Any) -> str:
         """What tells a call from others: the handler isn't told its id."""
-        text = json.dumps(args, sort_keys=True, default=repr)
+        try:
+            text = json.dumps(args, sort_keys=True, default=repr)
+        except (TypeError, ValueError, RecursionError):
+            text = repr(args)
         return f"{self.name}:{hashlib.sha256(text.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
@@ -143,9 +147,10 @@ def unanswered(answer: Answer, here: Here, command: str) -> str:
     return f"{UNANSWERED[answer.outcome]} Nothing was changed. {way_out} Say so and stop."
 
 
-def told_now(desk: Desk, standing: Standing, record: SessionRecord, mark: str) -> str:
+def told_now(desk: Desk, here: Here, record: SessionRecord, mark: str) -> str:
     """The notice of a session's new mode, for the result of the tool that brought it about."""
-    return notices.due(standing, record, record.conversation, frozenset(), mark, desk.settings(),
+    desk.memory.keep(desk.memory.awaited, here.place.conversation, mark)
+    return notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings(),
                        partial(desk.library.listing, record.project)).text
 
 
@@ -182,6 +187,6 @@ def _asked_by(question: Question, proposal: Proposal) -> Asked:
 def _refuse_children(desk: Desk, here: Here) -> None:
     """Raise Refusal where it isn't a person's own conversation that asks."""
     entry.refuse_nowhere(here)
-    if not desk.is_own(here):
+    if not desk.is_own(here) or here.place.conversation in desk.memory.children:
         raise Refusal("sub-agent", "A sub-agent can't change the mode or submit a plan.",
                       "Report to the agent that started you; it can ask.")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from .. import cards, decisions, plans, transitions
 from ..controller import Desk, Here
+from ..decisions import ShownPlan
 from ..entry import Asked, refuse_unresolved
-from ..errors import Refusal
+from ..errors import Refusal, StateError
 from ..host.consent import Answer
 from ..modes.builtin import PLAN
 from ..plans import PlanText
@@ -51,10 +53,12 @@ class SubmitPlan(Tool):
     def _of(self, here: Here, record: SessionRecord, text: PlanText, summary: str) -> Proposal:
         plan = record.plan_at(text.path)
         assert plan is not None
-        wording = cards.of_a_plan(here.place.surface, plan, text, summary, self._following(record))
+        to, pin = decisions.mode_after(self._desk, record, "")
+        wording = cards.of_a_plan(here.place.surface, plan, text, summary, _following(to))
 
         def settle(here: Here, answer: Answer, asked: Asked) -> str | Proposal:
-            done = self._settled(here, record, text, answer, asked)
+            shown = ShownPlan(text.path, text.digest, to, pin, asked)
+            done = self._settled(here, record, shown, answer)
             return done if done is not None else self._of(here, *self._submitted(here, text.path), _CHANGED)
 
         return Proposal(f"plan:{text.digest}", wording, activation_of(record), settle)
@@ -80,28 +84,29 @@ class SubmitPlan(Tool):
             if record.remote_files:
                 raise Refusal("remote-files", "The file tools work on another machine, so a plan can't be a file here.",
                               "Give the plan in the conversation; the user approves it by typing /planmode approve.")
-            plan = decisions.chosen_plan(record, path)
+            plan = decisions.chosen_plan(record, path.strip())
             text = plans.read_plan(plan.path)
-            if text.digest == plan.declined:
+            if text.digest in {each.declined for each in record.plans}:
                 raise Refusal("declined-plan", "The user has declined exactly this plan.",
                               "Change the plan file first, or ask the user what should be changed.")
             owned = arrival.save(owned, transitions.apply(record, Submitted(plan.path, text.digest)))
         return owned.record, text
 
-    def _following(self, record: SessionRecord) -> str:
-        to, _ = decisions.mode_after(self._desk, record, "")
-        return f"A yes ends plan mode{f' and turns {to} mode on' if to else ''}; the agent then implements it in this turn."
-
-    def _settled(self, here: Here, record: SessionRecord, text: PlanText, answer: Answer, asked: Asked) -> str | None:
+    def _settled(self, here: Here, record: SessionRecord, shown: ShownPlan, answer: Answer) -> str | None:
         """The result, None where the plan was changed while a person looked at it."""
         desk = self._desk
         if answer.outcome == "declined":
-            desk.note(record, Declined(text.path, text.digest))
+            with suppress(StateError):  # the person's no counts all the same
+                desk.note(record, Declined(shown.path, shown.digest))
             return declined(answer, "Ask the user what to change.") + \
                 " Plan mode stays on: revise the plan file, then submit it again."
         if answer.outcome != "accepted":
-            return unanswered(answer, here, COMMAND) + f" The plan waits at {text.path}."
-        done = decisions.approve(desk, here, shown=decisions.ShownPlan(text.path, text.digest, asked))
+            return unanswered(answer, here, COMMAND) + f" The plan waits at {shown.path}."
+        done = decisions.approve(desk, here, shown=shown)
         if isinstance(done, decisions.Changed):
             return None
-        return told_now(desk, desk.judge(done.record), done.record, asked.mark)
+        return told_now(desk, here, done.record, shown.asked.mark)
+
+
+def _following(to: str | None) -> str:
+    return f"A yes ends plan mode{f' and turns {to} mode on' if to else ''}; the agent then implements it in this turn."

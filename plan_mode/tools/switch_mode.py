@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Collection
 from typing import Any, Final
 
 from .. import cards, entry
 from ..controller import Desk, Here
 from ..entry import Asked
 from ..errors import Refusal
-from ..host import registry
-from ..host.consent import Answer
+from ..host import consent, registry
+from ..host.consent import Answer, Wording
 from ..modes.builtin import PLAN
-from ..modes.model import Mode, grants_more
+from ..modes.model import INHERIT, Mode, grants_more
+from ..modes.registry import Known
 from ..policy.decide import could_allow
 from ..questions import Questions
 from ..state.record import activation_of
@@ -46,8 +48,8 @@ class SwitchMode(Tool):
         desk = self._desk
         slug, reason = _slug_of(args), text_of(args, "reason")
         entry.refuse_where_unenforced(desk, here)
-        standing = desk.standing(here.place)
-        project = standing.record.project if standing.record and standing.record.project else entry.project_of(here)
+        _refuse_without_a_way_out(here)
+        standing, project = desk.standing(here.place), entry.project_of(here)
         known = desk.library.named(slug, project)
         slug = known.mode.slug
         current = standing.mode
@@ -57,21 +59,32 @@ class SwitchMode(Tool):
         if current is not None and current.slug == slug:
             raise Refusal("same-mode", f"This session is already in {slug} mode.", "Go on working.")
         if current is not None and current.slug == PLAN.slug and not desk.settings().agent_may_ask_to_leave_plan:
-            raise Refusal("plan-mode", "Plan mode ends with an approved plan.",
-                          "Write the plan and submit it with submit_plan; the user can also type /planmode off.")
+            raise Refusal("plan-mode", "Plan mode ends with an approved plan.", "Write the plan and submit it with submit_plan"
+                          + ("; the user can also type /planmode off." if here.takes_commands else "."))
         if slug != PLAN.slug:
             refuse_owned(desk, standing.record)
-        return Proposal(f"mode:{slug}", cards.of_a_switch(here.place.surface, current, known, reason),
+        return Proposal(f"mode:{slug}", self._wording(here, current, known, reason),
                         activation_of(standing.record), self._settled(slug), desk.library.pin_now(slug, project),
-                        self._needs_a_person(current, known.mode))
+                        self._needs_a_person(current, known))
 
-    def _needs_a_person(self, current: Mode | None, target: Mode) -> bool:
-        """Planning needs nobody, unless the agent could do more with it than write plans."""
+    def _wording(self, here: Here, current: Mode | None, known: Known, reason: str) -> Wording:
+        return cards.of_a_switch(here.place.surface, current, known, reason, self._extra(current, known.mode))
+
+    def _needs_a_person(self, current: Mode | None, known: Known) -> bool:
+        """Planning needs nobody, unless the agent could do more with it than write plans.
+
+        What a mode chooses beside its tools, and a project's own words, need a person in any case.
+        """
+        target = known.mode
         if target.slug == PLAN.slug:
-            tools = PLAN.grants.allow | self._desk.extra_tools(PLAN)
-            return current is not None and not all(could_allow(current, tool, registry.server_of(tool)) for tool in tools)
-        widens = current is not None and grants_more(current, target)
-        return widens or self._desk.settings().confirm_switches == "all"
+            return bool(_denied_now(current, PLAN.grants.allow) or self._extra(current, PLAN))
+        widens = (current is not None and grants_more(current, target)) or bool(self._extra(current, target))
+        chooses = target.model is not None or target.child_mode not in ("", INHERIT) or not known.vouched
+        return widens or chooses or self._desk.settings().confirm_switches == "all"
+
+    def _extra(self, current: Mode | None, target: Mode) -> frozenset[str]:
+        """Tools that the operator's settings add to a mode, and that are denied now."""
+        return _denied_now(current, {name for name in self._desk.extra_tools(target) if not name.startswith("mcp:")})
 
     def _settled(self, slug: str) -> Settle:
         def settle(here: Here, answer: Answer, asked: Asked) -> str:
@@ -88,10 +101,21 @@ class SwitchMode(Tool):
         else:
             record = entry.switch(self._desk, here, slug, asked).record
         self._pause()
-        return told_now(self._desk, self._desk.judge(record), record, asked.mark)
+        return told_now(self._desk, here, record, asked.mark)
 
     def _pause(self) -> None:
         time.sleep(self._desk.settings().switch_pause_ms / 1000)
+
+
+def _refuse_without_a_way_out(here: Here) -> None:
+    """Raise Refusal where nobody could be asked about the next switch, nor could type one: that would be a trap."""
+    if not here.takes_commands and consent.way_to_a_person(here.place.surface) == "command":
+        raise Refusal("nobody", "Nobody can be asked here, and no commands reach this session, so its mode can't be changed.",
+                      "The operator can set default_mode for this surface.")
+
+
+def _denied_now(current: Mode | None, tools: Collection[str]) -> frozenset[str]:
+    return frozenset(tool for tool in tools if current is not None and not could_allow(current, tool, registry.server_of(tool)))
 
 
 def _slug_of(args: dict[str, Any]) -> str:

@@ -63,7 +63,7 @@ def test_one_question_for_the_whole_delegation(answer: str, then: tuple[bool, bo
     assert card.headline == "[plan-mode] Let 2 sub-agents work in Code mode?"
     assert card.details.split("\n") == [
         "Code: It would allow everything: every tool, every file.",
-        "Goal, in the agent's words: write the parser", "Goal, in the agent's words: test it"]
+        "The agent's goal: write the parser", "The agent's goal: test it"]
 
 
 def test_where_nobody_can_be_asked(orchestrator: Cli) -> None:
@@ -187,10 +187,52 @@ def test_an_answer_after_the_mode_was_changed(orchestrator: Cli, person: Person)
     assert may(orchestrator) == READING
 
 
+def test_a_default_mode_that_comes_later_holds_for_children_too(machine: Machine, person: Person) -> None:
+    cli = machine.cli()
+    cli.turn()
+    delegated(cli, {"goal": "[mode: debug] look"})
+    assert may(cli) == EVERYTHING
+    machine.set(default_mode="ask")
+    (machine.home / "config.yaml").write_text("another")
+    cli.desk.renew_default()
+    assert may(cli) == READING
+
+
+def test_a_child_of_no_mode_has_its_project(cli: Cli, machine: Machine) -> None:
+    cli.turn()
+    delegated(cli, {"goal": "[mode: architect] write docs"})
+    for name, denied in (("a.md", False), ("a.py", True)):
+        args = {"path": str(machine.work / name), "content": "x"}
+        assert bool(cli.asked("write_file", args, conversation="child1")) is denied
+
+
 # -- odd calls
 
 @pytest.mark.parametrize("args", [
-    {}, {"goal": 7}, {"goal": ""}, {"tasks": "x"}, {"tasks": [7, None, {}]}, {"action": "list", "goal": "x"},
+    {"action": " SPAWN ", "goal": "[mode: ask] look"}, {"action": "Spawn", "goal": "[mode: ask] look"},
+    {"tasks": json.dumps([{"goal": "[mode: ask] look"}])},
+])
+def test_what_the_host_reads_all_the_same(args: Any, cli: Cli) -> None:
+    cli.type("/mode code")
+
+    def execute(final: Any) -> str:
+        cli.fire("subagent_start", parent_session_id="A", child_session_id="child1", child_goal="[mode: ask] look")
+        return "{}"
+    with cli.acting():
+        cli.context.middleware["tool_execution"][-1](
+            tool_name="delegate_task", args=args, next_call=execute, tool_call_id="c1", session_id="A")
+    assert may(cli) == READING
+
+
+def test_all_that_a_sub_agent_is_told_is_shown(orchestrator: Cli, person: Person) -> None:
+    person.says("deny")
+    delegated(orchestrator, {"tasks": [{"goal": "tidy the docs", "context": "push them by force"}], "context": "for all"})
+    assert person.asked[0].details.endswith("The agent's goal: tidy the docs / push them by force / for all")
+
+
+@pytest.mark.parametrize("args", [
+    {}, {"goal": 7}, {"goal": ""}, {"tasks": "x"}, {"tasks": "[" * 5000}, {"tasks": "7"},
+    {"action": 7, "goal": "x"}, {"tasks": [7, None, {}]}, {"action": "list", "goal": "x"},
     {"action": "steer", "subagent_id": "s", "message": "[mode: code] x", "goal": "[mode: code] x"}, {"goal": None, "tasks": None},
 ])
 def test_what_starts_nobody_asks_nobody(args: Any, orchestrator: Cli, person: Person) -> None:

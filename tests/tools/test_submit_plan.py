@@ -55,8 +55,8 @@ def test_what_the_person_sees(planning: Cli, plan: Path, person: Person) -> None
     [card] = person.asked
     assert card.headline == '[plan-mode] Approve the plan "Plan"?'
     assert card.details.split("\n") == [
-        f"{plan.name}, revision 1: {len(PLAN_TEXT)} bytes, {DIGEST}",
         "A yes ends plan mode; the agent then implements it in this turn.",
+        f"{plan.name}, revision 1: {len(PLAN_TEXT)} bytes, {DIGEST}",
         "The agent's summary: One step.",
         "│ # Plan 1. do it",
         "To read all of it first: say no, type /planmode show, then /planmode approve.",
@@ -124,7 +124,7 @@ def test_a_declined_plan_isnt_asked_again_until_it_changes(planning: Cli, plan: 
     submitted(planning, plan)
     planning.write_plan(text="# A third\n")
     assert APPROVED.format(plan) in submitted(planning, plan)["result"]
-    assert [card.details.split("\n")[0].split(":")[0] for card in person.asked] == [
+    assert [card.details.split("\n")[1].split(":")[0] for card in person.asked] == [
         f"{plan.name}, revision {number}" for number in (1, 2, 3)]
 
 
@@ -210,6 +210,71 @@ def test_a_rejection_by_command_while_it_is_asked(planning: Cli, plan: Path, per
         return "once"
     person.says(meanwhile)
     assert APPROVED.format(plan) in submitted(planning, plan)["result"]
+
+
+@pytest.mark.parametrize("answer", ["timeout", "deny", "cancelled", "notify_failed"])
+def test_no_answer_after_the_person_approved_by_command(answer: str, planning: Cli, plan: Path, person: Person) -> None:
+    def meanwhile() -> str:
+        planning.type("/planmode approve")
+        return answer
+    person.says(meanwhile)
+    assert submitted(planning, plan) == LATE
+    assert APPROVED.format(plan) in planning.turn()
+
+
+def test_another_mode_is_to_follow_by_now(machine: Machine, person: Person) -> None:
+    modes = machine.home / "modes"
+    modes.mkdir()
+
+    def grants(*groups: str) -> None:
+        (modes / "careful.yaml").write_text(f"{{slug: careful, name: Careful, roleDefinition: x, groups: [{', '.join(groups)}]}}")
+    grants("read")
+    machine.set(after_approval="careful", switch_pause_ms=0)
+    cli = machine.cli()
+    cli.type("/planmode on")
+    cli.turn()
+    plan = cli.write_plan()
+
+    def meanwhile() -> str:
+        grants("read", "command")
+        return "once"
+    person.says(meanwhile)
+    assert submitted(cli, plan) == {
+        "error": "The mode that follows the plan was changed while the user was asked, so nothing was approved. Submit the plan "
+                 "again.", "rule": "changed-meanwhile"}
+    assert cli.restricted
+
+
+def test_the_same_text_by_another_name(planning: Cli, plan: Path, person: Person) -> None:
+    person.says("deny")
+    submitted(planning, plan)
+    planning.turn()
+    twin = planning.write_plan("2026-01-01_120001-twin.md")
+    assert submitted(planning, twin)["rule"] == "declined-plan"
+
+
+def test_an_approval_that_was_read_isnt_repeated(planning: Cli, plan: Path, person: Person) -> None:
+    """A long turn may push the tool's result out of the conversation; what was approved must not be built twice."""
+    person.says("once")
+    said = submitted(planning, plan)["result"]
+    planning.request({"role": "user", "content": "go"}, {"role": "tool", "content": said})
+    planning.history.append({"role": "tool", "content": "[cleared]"})
+    assert planning.turn() == ""
+
+
+@pytest.mark.parametrize(("lines", "then"), [
+    (["/planmode on"], "PLAN MODE IS ON"), (["/mode ask"], "Ask mode is on."), (["/mode ask", "/mode off"], ""),
+])
+def test_what_the_person_does_after_a_told_approval(
+        lines: list[str], then: str, planning: Cli, plan: Path, person: Person) -> None:
+    person.says("once")
+    said = submitted(planning, plan)["result"]
+    planning.history.append({"role": "tool", "content": said})
+    for line in lines:
+        planning.type(line)
+    text = planning.turn()
+    assert then in text
+    assert "approved" not in text
 
 
 # -- what may be submitted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from typing import Any
 
@@ -89,6 +90,18 @@ def test_the_previous_mode_is_remembered(ask_mode: Cli, person: Person) -> None:
     assert (record.mode, record.previous) == ("code", "ask")
 
 
+@pytest.mark.parametrize(("slug", "line", "then"), [
+    ("architect", "/mode off", "No mode is active any more."), ("plan", "/planmode off", "No mode is active any more"),
+    ("architect", "/mode ask", "Ask mode is on. You are answering"), ("architect", "/planmode on", ENFORCED),
+])
+def test_what_the_person_changes_after_a_told_switch_is_told(slug: str, line: str, then: str, cli: Cli, person: Person) -> None:
+    cli.turn()
+    person.says("once")
+    cli.history.append({"role": "tool", "content": asking(cli, slug)["result"]})
+    cli.type(line)
+    assert then in cli.turn()
+
+
 # -- no yes
 
 @pytest.mark.parametrize("choice", ["deny", *UNANSWERED])
@@ -111,9 +124,10 @@ def test_a_no_with_words(ask_mode: Cli, person: Person) -> None:
 def test_where_nobody_is(cli: Cli, machine: Machine, person: Person) -> None:
     server = machine.server()
     hook = server.job("wh1", session_key="webhook:1", platform="webhook")
-    assert hook.ask("switch_mode", {"mode_slug": "ask"})["result"] == (
-        "No one could be asked. Nothing was changed. No commands reach this session; the operator can free it on the machine "
-        "itself with hermes plan-mode. Say so and stop.")
+    for slug in ("ask", "plan"):
+        assert hook.ask("switch_mode", {"mode_slug": slug}) == {
+            "error": "Nobody can be asked here, and no commands reach this session, so its mode can't be changed. The operator "
+                     "can set default_mode for this surface.", "rule": "nobody"}
     assert person.asked == []
 
 
@@ -132,13 +146,36 @@ def test_what_was_declined_isnt_asked_again_before_the_person_speaks(ask_mode: C
 
 
 def test_three_questions_a_turn(ask_mode: Cli, person: Person) -> None:
-    person.says("timeout", "timeout", "timeout", "once")
+    person.says("cancelled", "cancelled", "cancelled", "once")
     for _ in range(3):
-        assert "didn't answer" in asking(ask_mode)["result"]
+        assert "was closed" in asking(ask_mode)["result"]
     assert asking(ask_mode)["rule"] == "asked-enough"
     assert len(person.asked) == 3
     ask_mode.turn()
     assert "Code mode is on." in asking(ask_mode)["result"]
+
+
+def test_after_silence_nothing_is_asked(ask_mode: Cli, person: Person) -> None:
+    person.says("timeout", "once")
+    asking(ask_mode)
+    assert asking(ask_mode, "debug")["rule"] == "unanswered-before"
+    ask_mode.turn()
+    assert "Code mode is on." in asking(ask_mode)["result"]
+
+
+@pytest.mark.parametrize("said", ["[ASYNC DELEGATION COMPLETE — x]\ndone", "[IMPORTANT: Background process 1 exited]"])
+def test_what_the_host_says_is_no_message_of_the_persons(said: str, ask_mode: Cli, person: Person) -> None:
+    person.says("deny", "once")
+    asking(ask_mode)
+    ask_mode.turn(said=said)
+    assert asking(ask_mode)["rule"] == "declined-before"
+
+
+def test_a_compression_forgets_no_answer(ask_mode: Cli, machine: Machine, person: Person) -> None:
+    machine.kin["A2"] = ("compression", "A", False, time.time())
+    person.says("deny", "once")
+    asking(ask_mode)
+    assert ask_mode.ask("switch_mode", {"mode_slug": "code"}, conversation="A2")["rule"] == "declined-before"
 
 
 def test_another_session_has_its_own_questions(ask_mode: Cli, machine: Machine, person: Person) -> None:
@@ -283,6 +320,41 @@ def test_only_what_widens_is_asked(before: str, slug: str, asked: bool, machine:
     assert slug_of(cli) == slug
 
 
+@pytest.mark.parametrize("more", [{"model": {"model": "large"}}, {"childMode": "code"}, {}])
+def test_what_a_mode_chooses_beside_its_tools_is_asked(more: dict[str, Any], machine: Machine, person: Person) -> None:
+    (machine.home / "modes").mkdir()
+    mode = {"slug": "bb", "name": "Bb", "roleDefinition": "x", "groups": ["read"], **more}
+    (machine.home / "modes" / "bb.yaml").write_text(json.dumps(mode))
+    machine.set(switch_pause_ms=0, confirm_switches="widening")
+    cli = machine.cli()
+    cli.type("/mode ask")
+    person.says("deny")
+    asking(cli, "bb")
+    assert bool(person.asked) is bool(more)
+    if more:
+        assert person.asked[0].details.split("\n")[2] in ("Model: large.", "Its sub-agents would work in code mode.")
+
+
+def test_a_projects_own_words_are_asked(machine: Machine, person: Person) -> None:
+    (machine.work / ".roomodes").write_text(json.dumps({"customModes": [
+        {"slug": "quiet", "name": "Quiet", "roleDefinition": "x", "groups": ["read"]}]}))
+    machine.set(switch_pause_ms=0, confirm_switches="widening")
+    cli = machine.cli()
+    cli.type("/mode ask")
+    person.says("deny")
+    asking(cli, "quiet")
+    assert person.asked[0].details.startswith(f"Defined in {machine.work}/.roomodes (this project's text, not yours).")
+
+
+def test_an_extra_tool_is_named(machine: Machine, person: Person) -> None:
+    machine.set(switch_pause_ms=0, extra_allowed_tools=["terminal"])
+    cli = machine.cli()
+    cli.type("/mode ask")
+    person.says("deny")
+    asking(cli, "plan")
+    assert "By your settings it would also allow: terminal." in person.asked[0].details
+
+
 # -- arguments
 
 @pytest.mark.parametrize(("args", "rule"), [
@@ -294,6 +366,7 @@ def test_only_what_widens_is_asked(before: str, slug: str, asked: bool, machine:
     ({"mode_slug": "nothing"}, "unknown-mode"), ({"mode_slug": "off"}, "unknown-mode"),
     ({"mode_slug": "ask"}, "same-mode"), ({"mode_slug": "Ask"}, "same-mode"),
     ({"mode_slug": "code", "reason": 7}, "malformed-argument"), ({"mode_slug": "code", "reason": ["x"]}, "malformed-argument"),
+    ({"mode_slug": {"a": 1}, 7: 8}, "malformed-slug"),
     ({"mode_slug": "code", "reason": None}, ""), ({"mode_slug": "code", "reason": ""}, ""),
     ({"mode_slug": "code", "approved": True, "user": "yes"}, ""),
 ])
@@ -316,6 +389,20 @@ def test_only_a_persons_own_conversation(conversation: str, ask_mode: Cli, perso
     assert person.asked == []
     assert slug_of(ask_mode) == "ask"
     assert ask_mode.asked("terminal", conversation=conversation)
+
+
+def test_a_conversation_of_a_sub_agent_that_its_person_has_opened(ask_mode: Cli, person: Person) -> None:
+    ask_mode.fire("subagent_start", parent_session_id="A", child_session_id="K")
+    ask_mode.resume("K")
+    ask_mode.turn()
+    person.says("once")
+    assert "Code mode is on." in asking(ask_mode)["result"]
+
+
+def test_a_client_names_its_conversations_as_it_likes(machine: Machine, person: Person) -> None:
+    person.says("once")
+    seat = machine.server().job("preview_7", session_key="k", platform="api_server")
+    assert "Ask mode is on." in asking(seat, "ask")["result"]
 
 
 def test_a_conversation_that_was_compressed_in_the_middle_of_a_turn(ask_mode: Cli, machine: Machine, person: Person) -> None:

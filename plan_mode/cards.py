@@ -42,7 +42,9 @@ _LINES_SEARCHED: Final = 400
 _NOBODY_MENTIONED: Final = "@\u2060"
 """In place of an @ in chats, where everybody could be called by a plan."""
 _OURS: Final = str.maketrans({'"': "'", "`": "'", "·": "-"})
-_ROOMY: Final = frozenset({"tui", "desktop", API, EDITOR})
+_BY_LINES: Final = frozenset({"tui", "desktop", API})
+"""Surfaces that show a text line by line as it is: neither in a panel's one line, nor as a chat's Markdown."""
+_ROOMY: Final = _BY_LINES | {EDITOR}
 """Surfaces that show a whole path."""
 _HEADING: Final = re.compile(r" {0,3}#{1,6}[ \t]")
 
@@ -153,5 +155,5 @@ def _quoted(surface: str, untrusted_text: str) -> list[str]:
     most, plain = PLAN_SHOWN.get(surface, PLAN_SHOWN_IN_CHATS), untrusted_text.removeprefix(_BOM)
     if surface == CLI:
         return [f"{_QUOTED}{_theirs(plain[:most * 8], most)}", _TO_READ_ALL]
-    shown = shorten(plain, most) if surface in PLAN_SHOWN else shorten(plain, most).translate(_OURS)
-    return [f"{_QUOTED}{line}" for line in visible(shown).splitlines()]
+    shown = shorten(plain, most)
+    return [f"{_QUOTED}{line}" for line in visible(shown if surface in _BY_LINES else shown.translate(_OURS)).splitlines()]

@@ -205,19 +205,18 @@ def test_the_card(host: Hermes) -> None:
     shown[Chat].pop("request_id", None)
     assert shown == {
         Cli: {
-            "command": f'[plan-mode] Approve the plan "Parser"? · {os.path.basename(plans[Cli])}, {about} · {follows} · '
+            "command": f'[plan-mode] Approve the plan "Parser"? · {follows} · {os.path.basename(plans[Cli])}, {about} · '
                        "The agent's summary: As agreed. · │ # Parser 1. do it · "
                        "To read all of it first: say no, type /planmode show, then /planmode approve.",
             "description": "plan-mode asks you", "allow_permanent": False},
         Chat: {
             "command": '[plan-mode] Approve the plan "Parser"?',
-            # A chat would send a file whose path it sees.
-            "description": f"/\u2060{plans[Chat][1:]}, {about}\n{follows}\nThe agent's summary: As agreed.\n"
+            "description": f"{follows}\n{os.path.basename(plans[Chat])}, {about}\nThe agent's summary: As agreed.\n"
                            "│ # Parser\n│ \n│ 1. do it",
             "allow_permanent": False, "allow_session": False},
         Editor: {
-            "command": f'[plan-mode] Approve the plan "Parser"? · {plans[Editor]}, {about} · {follows} · '
-                       "The agent's summary: As agreed. · │ # Parser · │  · │ 1. do it",
+            "command": f'[plan-mode] Approve the plan "Parser"? · {follows} · {plans[Editor]}, {about} · '
+                       "The agent's summary: As agreed. · │ # Parser · │ 1. do it",
             "description": "plan-mode asks you", "options": ["allow_once", "allow_session", "deny", "deny_always"]},
     }
 

@@ -145,10 +145,12 @@ SCHEDULED = (
     "[cron] Nothing was changed. This is a scheduled run; no person is here to decide. Set default_mode for cron in config.yaml.")
 NO_PLAN = ("[nobody] Nobody can approve a plan here: plan mode holds by the operator's setting. Give the plan in the "
            "conversation, and stop.")
+NOBODY = ("[nobody] Nobody can be asked here, and no commands reach this session, so its mode can't be changed. The operator can "
+          "set default_mode for this surface.")
 UNATTENDED = f"No one could be asked. Nothing was changed. {TAKES_NONE} Say so and stop."
 REFUSED: dict[type[Seat], tuple[str, str]] = {
     OneShot: (ONE_SHOT, ONE_SHOT), Script: (ONE_SHOT, ONE_SHOT), Job: (SCHEDULED, SCHEDULED),
-    Delivery: (NO_PLAN, UNATTENDED),  # its default mode holds without a record, so it has no plans
+    Delivery: (NO_PLAN, NOBODY),  # its default mode holds without a record, so it has no plans
 }
 
 
@@ -160,6 +162,8 @@ def test_where_nobody_sits(host: Hermes, monkeypatch: pytest.MonkeyPatch, make: 
         seat = make(host)
         seat.begins(MODE[tool])
         unreachable = (MODE[tool], REFUSED[make][number]) if make in REFUSED else expected(seat, tool, "unreachable")
+        if (make, tool) == (PlainRun, SWITCH):
+            unreachable = (MODE[tool], NOBODY)
         assert found(seat, seat.asks(tool, nothing)) == unreachable
         assert seat.shown == []
 
@@ -249,7 +253,7 @@ def test_what_skips_approvals_skips_no_question(host: Hermes, monkeypatch: pytes
         BYPASSES[bypass](host, monkeypatch, [seat, alone])
         assert_each([(seat, tool)], Row(says("deny"), "declined"))
     alone.sit_down()
-    assert found(alone, alone.asks(SWITCH, nothing)) == expected(alone, SWITCH, "unreachable")
+    assert found(alone, alone.asks(SWITCH, nothing)) == ("ask", NOBODY)
 
 
 # -- where only the host's own approval of the call reaches a person

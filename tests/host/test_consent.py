@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -187,6 +189,32 @@ def test_a_yes_after_the_turn_was_stopped(host: Hermes) -> None:
 
 
 # -- what they are shown
+
+
+@pytest.mark.parametrize("make", [Tab, Chat, Run])
+def test_an_answer_that_may_be_meant_for_another_question(host: Hermes, make: type[Seat]) -> None:
+    """Words go to the oldest question: what a sub-agent's host asks meanwhile may be what the person has read."""
+    other = {"command": "rm -r build", "description": "?", "pattern_key": "x", "pattern_keys": ["x"]}
+    asking: list[threading.Thread] = []
+
+    def another_is_asked(seat: Seat) -> None:
+        wait = approval()._await_gateway_decision
+        context = seat.turning.copy()
+        asking.append(threading.Thread(target=lambda: context.run(wait, seat.key, lambda data: None, other)))
+        asking[-1].start()
+        for _ in range(500):
+            if len(approval()._gateway_queues.get(seat.key, ())) == 2:
+                return
+            time.sleep(0.02)
+        pytest.fail("the host asked nothing")
+
+    seat = make(host)
+    seat.begins("ask")
+    outcome = seat.asks(SWITCH, says_after(another_is_asked, "once"))
+    approval().resolve_gateway_approval(seat.key, "deny")
+    asking[0].join(20)
+    assert outcome.data["result"].startswith("The question was closed without an answer.")
+    assert seat.mode() == "ask"
 
 
 def test_the_card(host: Hermes) -> None:

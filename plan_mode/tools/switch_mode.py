@@ -14,6 +14,7 @@ from ..errors import Refusal
 from ..host import consent, registry
 from ..host.consent import Answer, Wording
 from ..modes.builtin import PLAN
+from ..modes.exchange import granted
 from ..modes.model import INHERIT, Mode, grants_more
 from ..modes.registry import Known
 from ..policy.decide import could_allow
@@ -97,11 +98,12 @@ class SwitchMode(Tool):
 
     def _switch(self, here: Here, slug: str, asked: Asked) -> str:
         if slug == PLAN.slug:
-            record = entry.enter_plan(self._desk, here, asked=asked).record
+            record, grants = entry.enter_plan(self._desk, here, asked=asked).record, ""
         else:
-            record = entry.switch(self._desk, here, slug, asked).record
+            switched = entry.switch(self._desk, here, slug, asked)
+            record, grants = switched.record, f"\nIt grants: {granted(switched.known.mode)}."
         self._pause()
-        return told_now(self._desk, here, record, asked.mark)
+        return told_now(self._desk, here, record, asked.mark) + grants
 
     def _pause(self) -> None:
         time.sleep(self._desk.settings().switch_pause_ms / 1000)

@@ -51,7 +51,7 @@ class Seat:
 
 def at_cli(lab: Lab, home: Home, arguments: tuple[str, ...] = ()) -> Seat:
     cli: Cli = lab.cli(home, *arguments)
-    return Seat(cli.submit, cli.approval, cli.wait_end, cli.cmd)
+    return Seat(cli.submit, cli.approval, cli.wait_end, cli.cmd, cli.terminal.send)
 
 
 def at_tab(lab: Lab, home: Home, source: str) -> Seat:
@@ -161,6 +161,8 @@ def test_every_answer_to_a_plan(lab: Lab, host: Host, surface: str) -> None:
     plays_submission(lab, host, home, "late", "# Second\n")
     seat.submit("please #S:late")
     seat.asked("")
+    if surface == "cli":
+        seat.interject("\x1b")  # Esc is no answer
     seat.wait("late")
     assert said(lab, "late", 2).startswith(LATE)
     assert rules(lab, "late")[3] == "not-granted"

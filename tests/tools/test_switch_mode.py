@@ -52,6 +52,8 @@ def test_a_yes_switches_and_the_result_says_what_is_on_now(choice: str, ask_mode
     result = asking(ask_mode, reason="To write the parser.")["result"]
     assert result.startswith("[plan-mode notice t")
     assert "Code mode is on. You are implementing." in result
+    assert result.split("\n")[-1] == (
+        "It grants: browser, command, delegate, edit, manage, mcp, media, memory, message, read, schedule, ui.")
     assert slug_of(ask_mode) == "code"
     assert not ask_mode.restricted
     [card] = person.asked

@@ -1,16 +1,56 @@
-"""What an edit means for the session: which plan files it wrote, which it took away."""
+"""What an edit means for the session: which plan files it wrote, which it took away, and whether it went elsewhere."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from .plans import MOST_BYTES, digest_of
-from .policy.containment import Inside
+from .policy.containment import Inside, Outside, judge_entry
 from .policy.decide import Facts
 from .policy.targets import Unreadable
 from .state.record import PlanFile, SessionRecord
 from .transitions import Event, Removed, Wrote
+
+
+@dataclass(frozen=True, slots=True)
+class Footing:
+    """What a target stood on right before its edit: the folder that leads to it, and the file.
+
+    ``folder`` is the nearest one that was there; identities are (device, inode), a file's with its time of change.
+    """
+
+    path: str
+    folder: str
+    folder_id: tuple[int, ...]
+    file_id: tuple[int, ...]
+
+
+def footings_of(facts: Facts) -> list[Footing]:
+    """Where the targets of a call stand that is about to run. Raises OSError."""
+    return [_footing(path) for path in _paths(facts)]
+
+
+def escape_of(footings: list[Footing], tool: str, arguments: Mapping[str, object]) -> str:
+    """How an edit that succeeded may have gone elsewhere, as a clause that names the file; "" where it went where it should.
+
+    Source of the rule: a folder that another process exchanges between check and write. Hosts write a new file and move
+    it into its place, so a ``write_file`` leaves another file there, or the bytes that it was given.
+    Does not: see a patch that went through a folder which was exchanged and put back.
+    """
+    for before in footings:
+        judged = judge_entry(before.path)
+        if _identity(before.folder) != before.folder_id:
+            return f"the folder {before.folder} was exchanged for another one while {before.path} was written"
+        if os.path.realpath(before.path) != before.path:
+            return f"{before.path} leads to {os.path.realpath(before.path)} since it was written"
+        if isinstance(judged, Outside):
+            return f"since it was written, {judged.reason}"
+        if tool == "write_file" and _file_identity(before.path) == before.file_id and not _holds(before.path, arguments):
+            return f"the write to {before.path} succeeded, and its text isn't there"
+    return ""
 
 
 def events_of(facts: Facts, record: SessionRecord) -> list[Event]:
@@ -40,6 +80,34 @@ def _paths(facts: Facts) -> list[str]:
     if isinstance(facts.targets, Unreadable):
         return []
     return list(dict.fromkeys(target.judged.real for target in facts.targets if isinstance(target.judged, Inside)))
+
+
+def _footing(path: str) -> Footing:
+    folder = os.path.dirname(path)
+    while not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    return Footing(path, folder, _identity(folder), _file_identity(path))
+
+
+def _identity(path: str) -> tuple[int, ...]:
+    try:
+        entry = os.lstat(path)
+    except OSError:
+        return ()
+    return entry.st_dev, entry.st_ino
+
+
+def _file_identity(path: str) -> tuple[int, ...]:
+    try:
+        entry = os.lstat(path)
+    except OSError:
+        return ()
+    return entry.st_dev, entry.st_ino, entry.st_ctime_ns
+
+
+def _holds(path: str, arguments: Mapping[str, object]) -> bool:
+    content = arguments.get("content")
+    return isinstance(content, str) and _digest(path) == digest_of(content.encode("utf-8", "replace"))
 
 
 def _digest(path: str) -> str:

@@ -22,11 +22,11 @@ from ..errors import Refusal, StateError
 from ..host import capabilities, edits, registry
 from ..policy.catalogue import EDITORS, OWN, canonical
 from ..policy.containment import Inside
-from ..policy.decide import Facts, Verdict
+from ..policy.decide import Facts, Fallback, Verdict
 from ..policy.targets import Unreadable
 from ..standing import Standing
 from ..state.identity import Place
-from ..text import one_line
+from ..text import one_line, visible
 from ..transitions import Event, Interfere, Wrote
 from .delegation import TOOL, Delegation
 
@@ -41,6 +41,7 @@ _watched: Final[ContextVar[bool]] = ContextVar("plan_mode_watched", default=Fals
 Directive = Callable[[Any, Any], dict[str, str] | None]
 
 CHANGED: Final = "its arguments were changed after they had been checked, by another plugin"
+_BY_WHOM: Final = " (another plugin changed the call, or another process a folder)"
 
 
 def denial(mode: str, verdict: Verdict) -> str:
@@ -63,6 +64,7 @@ class Watch:
     pinned: Any = None
     arguments: Any = None
     seen: list[Facts] = field(default_factory=list)
+    footings: list[writes.Footing] = field(default_factory=list)
     stopped: str = ""
 
     @property
@@ -164,6 +166,8 @@ class ToolGate:
         watch = Watch(standing, place, tool, facts, arguments=args)
         if verdict.denied:
             watch.refused = denial(_mode_shown(standing), verdict)
+        else:
+            watch.footings = writes.footings_of(facts)
         watch.pinned = copy.deepcopy(args)
         return watch
 
@@ -200,6 +204,7 @@ class ToolGate:
             verdict, facts = self._desk.verdict(standing, tool, final_arguments)
             watch.seen.append(facts)
             if verdict.allowed:
+                watch.footings = writes.footings_of(facts)
                 return True
             why = denial(_mode_shown(standing), verdict)
             watch.stopped = why if watch.refused else f"{why} ({CHANGED}.)"
@@ -220,18 +225,22 @@ class ToolGate:
         try:
             if watch.stopped:
                 return _error(watch.stopped)
-            self._note(watch, _json(result))
+            escape = self._note(watch, _json(result))
+            if escape:
+                why = Fallback("lockdown", escape)
+                return _error(denial(_mode_shown(watch.standing), Verdict("deny", why.rule, why.reason, why.hint)))
         except Exception:
             log.exception("plan-mode: the result of an edit couldn't be noted")
         return result
 
-    def _note(self, watch: Watch, result: Mapping[str, Any]) -> None:
-        record = watch.standing.record
+    def _note(self, watch: Watch, result: Mapping[str, Any]) -> str:
+        """Note what an edit has changed; how something else was written, as a clause, or ""."""
+        record, succeeded = watch.standing.record, not result.get("error")
+        escape = _changed(watch, result) or (writes.escape_of(watch.footings, watch.tool, watch.pinned) if succeeded else "")
         if record is None:
-            return
-        changed = _was_changed(watch, result)
-        noted: list[Event] = [Interfere(CHANGED)] if changed else []
-        if not changed and not result.get("error"):
+            return escape
+        noted: list[Event] = [Interfere(escape)] if escape else []
+        if succeeded and not escape:
             noted += writes.events_of(watch.last_facts, record)
         for event in noted:
             try:
@@ -241,6 +250,7 @@ class ToolGate:
             else:
                 if isinstance(event, Wrote):
                     self._desk.memory.expected.pop(event.plan.path, None)
+        return escape
 
 
 def _mode_shown(standing: Standing) -> str:
@@ -249,15 +259,15 @@ def _mode_shown(standing: Standing) -> str:
     return standing.record.mode if standing.record and standing.record.mode else "read-only"
 
 
-def _was_changed(watch: Watch, result: Mapping[str, Any]) -> bool:
-    """Whether something else than what was judged last has been written."""
+def _changed(watch: Watch, result: Mapping[str, Any]) -> str:
+    """How something else than what was judged last has been written, as a clause that names it; "" where it wasn't."""
     failed = bool(result.get("error"))
     if not failed and not watch.seen and watch.pinned != watch.arguments:
-        return True
+        return CHANGED
     written, targets = _paths_of_a_failure(result) if failed else _written_paths(result), watch.last_facts.targets
-    if not written or isinstance(targets, Unreadable):
-        return bool(written)
-    return not written <= {target.judged.real for target in targets if isinstance(target.judged, Inside)}
+    if not isinstance(targets, Unreadable):
+        written -= {target.judged.real for target in targets if isinstance(target.judged, Inside)}
+    return f"{visible(min(written))} was written instead of what had been checked{_BY_WHOM}" if written else ""
 
 
 def _written_paths(result: Mapping[str, Any]) -> set[str]:

@@ -63,7 +63,7 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
         return Outside("outside-plans", f"{path!r} isn't below {trusted_root}")
     if any(part.startswith(".") for part in real[len(trusted_root):].split(os.sep)[:-1]):
         return Outside("dot-folder", f"{path!r} lies in a folder whose name starts with a dot")
-    return _judge_entry(real)
+    return judge_entry(real)
 
 
 def locate(untrusted_path: object, trusted_root: str) -> Inside | Outside:
@@ -87,7 +87,7 @@ def locate(untrusted_path: object, trusted_root: str) -> Inside | Outside:
         return Outside("symlink", f"{link!r} is a symbolic link")
     if named is None or not _is_below(real, trusted_root):
         return Outside("outside-project", f"{path!r} isn't below {trusted_root}")
-    judged = _judge_entry(real)
+    judged = judge_entry(real)
     if isinstance(judged, Outside):
         return judged
     return Inside(real, judged.exists, (named, os.path.relpath(real, trusted_root).replace(os.sep, "/")))
@@ -160,7 +160,8 @@ def _follow(path: str, trusted_root: str) -> tuple[str | None, str]:
     return None, here
 
 
-def _judge_entry(real: str) -> Inside | Outside:
+def judge_entry(real: str) -> Inside | Outside:
+    """Whether a real path leads to a file of one name, or to nothing yet. Does not: say where it lies."""
     try:
         entry = os.lstat(real)
     except FileNotFoundError:

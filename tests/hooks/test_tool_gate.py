@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -200,6 +201,13 @@ def test_approved_while_a_write_was_under_way(planning: Cli, machine: Machine) -
     assert "p.md. Implement it now." in planning.turn()
 
 
+def executed(cli: Cli, tool: str, args: dict[str, Any], execute: Callable[[Any], str]) -> Any:
+    """What the middleware makes of a call that the host runs by ``execute``."""
+    with cli.acting():
+        return json.loads(cli.context.middleware["tool_execution"][-1](
+            tool_name=tool, args=args, next_call=execute, session_id=cli.conversation, tool_call_id="c1"))
+
+
 def interfered_with(cli: Cli, path: Path) -> None:
     """Another plugin changes the checked arguments in place."""
     args = {"path": str(path), "content": "x"}
@@ -252,6 +260,118 @@ def test_a_lockdown_on_a_full_disk(planning: Cli, machine: Machine, monkeypatch:
         assert planning.type("/planmode off").startswith("Plan mode is off")
     assert not planning.restricted
     assert not machine.cli("A").restricted
+
+
+# -- between the check and the write
+
+def exchanged_for_a_link(plans: Path, elsewhere: Path) -> None:
+    plans.rename(plans.with_name("kept"))
+    plans.symlink_to(elsewhere)
+
+
+def exchanged_for_another(plans: Path, elsewhere: Path) -> None:
+    plans.rename(plans.with_name("kept"))
+    plans.mkdir()
+
+
+def linked_file(plans: Path, elsewhere: Path) -> None:
+    (plans / "p.md").unlink(missing_ok=True)
+    (plans / "p.md").symlink_to(elsewhere / "p.md")
+
+
+def with_a_second_name(plans: Path, elsewhere: Path) -> None:
+    (elsewhere / "p.md").write_text("")
+    (plans / "p.md").unlink(missing_ok=True)
+    os.link(elsewhere / "p.md", plans / "p.md")
+
+
+def put_back(plans: Path, elsewhere: Path) -> None:
+    plans.unlink()
+    plans.with_name("kept").rename(plans)
+
+
+def nothing(plans: Path, elsewhere: Path) -> None:
+    pass
+
+
+LEFT_HOME = "the folder {plans} was exchanged for another one while {plans}/p.md was written"
+SEIZED = {
+    "folder, link": (exchanged_for_a_link, nothing, LEFT_HOME),
+    "folder, folder": (exchanged_for_another, nothing, LEFT_HOME),
+    "file, link": (linked_file, nothing, "{plans}/p.md leads to {elsewhere}/p.md since it was written"),
+    "file, second name": (with_a_second_name, nothing,
+                          "since it was written, '{plans}/p.md' has a second name elsewhere (hard link)"),
+    "put back": (exchanged_for_a_link, put_back, "the write to {plans}/p.md succeeded, and its text isn't there"),
+}
+
+
+@pytest.mark.parametrize("exists", [False, True])
+@pytest.mark.parametrize("case", SEIZED)
+def test_a_write_that_went_elsewhere_locks_down_and_names_the_file(case: str, exists: bool, planning: Cli,
+                                                                   machine: Machine) -> None:
+    before, after, clause = SEIZED[case]
+    elsewhere = machine.root / "elsewhere"
+    elsewhere.mkdir()
+    if exists:
+        planning.write_plan("p.md")
+
+    def execute(final: Any) -> str:
+        before(machine.plans, elsewhere)
+        Path(final["path"]).write_text(final["content"])
+        after(machine.plans, elsewhere)
+        return '{"success": true}'
+
+    why = clause.format(plans=machine.plans, elsewhere=elsewhere)
+    result = executed(planning, "write_file", {"path": str(machine.plans / "p.md"), "content": "x"}, execute)
+    assert result == {"error": f"plan mode [lockdown]: {why}. The person can end this with /planmode off or /planmode on."}
+    denied = planning.asked("terminal")
+    assert denied.startswith(f"plan mode [lockdown]: terminal isn't reading, and only reading is possible because {why}. ")
+    assert why in planning.type("/planmode status")
+    assert planning.type("/planmode off").startswith("Plan mode is off")
+    assert not planning.restricted
+
+
+def rewritten(plans: Path) -> None:
+    (plans / "new").write_text("x")
+    (plans / "new").replace(plans / "p.md")
+
+
+def others_beside_it(plans: Path) -> None:
+    (plans / "q.md").write_text("q")
+    (plans.parent / "kept").mkdir()
+
+
+@pytest.mark.parametrize("meanwhile", [rewritten, others_beside_it, os.utime, lambda plans: plans.chmod(0o700)])
+@pytest.mark.parametrize("exists", [False, True])
+def test_what_people_do_beside_a_write_is_no_escape(meanwhile: Callable[[Path], None], exists: bool, planning: Cli,
+                                                    machine: Machine) -> None:
+    if exists:
+        planning.write_plan("p.md")
+
+    def execute(final: Any) -> str:
+        Path(final["path"]).write_text(final["content"])
+        meanwhile(machine.plans)
+        return '{"success": true}'
+
+    args = {"path": str(machine.plans / "p.md"), "content": "x"}
+    assert executed(planning, "write_file", args, execute) == {"success": True}
+    assert executed(planning, "write_file", args, lambda _: '{"success": true}') == {"success": True}, "its text is there"
+    assert plans_of(planning) == ["p.md"]
+
+
+def test_a_move_and_a_deletion_are_no_escapes(planning: Cli, machine: Machine) -> None:
+    planning.write_plan("p.md")
+    planning.write_plan("q.md")
+
+    def execute(final: Any) -> str:
+        (machine.plans / "p.md").rename(machine.plans / "r.md")
+        (machine.plans / "q.md").unlink()
+        return '{"success": true}'
+
+    patch = (f"*** Begin Patch\n*** Move File: {machine.plans / 'p.md'} -> {machine.plans / 'r.md'}\n"
+             f"*** Delete File: {machine.plans / 'q.md'}\n*** End Patch")
+    assert executed(planning, "patch", {"mode": "patch", "patch": patch}, execute) == {"success": True}
+    assert plans_of(planning) == ["r.md"]
 
 
 # -- failures

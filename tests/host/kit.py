@@ -254,11 +254,14 @@ class Hermes:
         return message or ""
 
     def wrapped(self, tool: str, args: Any, result: Any = '{"success": true}', **ids: str) -> Wrapped:
-        """One call through the execution middleware alone, around a tool that only notes its arguments."""
+        """One call through the execution middleware alone, around a tool that notes its arguments and writes its text."""
         ran: list[Any] = []
 
         def execute(final: Any) -> Any:
             ran.append(final)
+            if tool == "write_file" and "error" not in result:
+                Path(final["path"]).parent.mkdir(parents=True, exist_ok=True)
+                Path(final["path"]).write_text(final["content"])
             return result
 
         middleware = importlib.import_module("hermes_cli.middleware")

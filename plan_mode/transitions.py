@@ -231,8 +231,9 @@ def _showed(record: SessionRecord, event: Showed) -> SessionRecord:
 
 def _submitted(record: SessionRecord, event: Submitted) -> SessionRecord:
     plan = record.plan_at(event.path)
-    again = plan is not None and plan.submitted == event.digest
-    revision = plan.revision + (not again) if plan else 0
+    if plan is None:
+        return record
+    revision = plan.revision + (plan.submitted != event.digest)
     return _with(record, event.path, digest=event.digest, submitted=event.digest, revision=revision)
 
 
@@ -267,7 +268,7 @@ def _refuse(rule: str, reason: str, hint: str) -> Callable[[SessionRecord, Any],
 _not_planning = _refuse("not-planning", "This session isn't in plan mode, so there is no plan to decide on.",
                         "Turn it on with /planmode on.")
 _not_in_mode = _refuse("no-mode", "This session isn't in any mode.", "Turn plan mode on with /planmode on.")
-_locked = _refuse("lockdown", "This session is locked down, because a call was changed after it had been checked.",
+_locked = _refuse("lockdown", "This session is locked down, because a call did something else than what had been checked.",
                   "See /planmode status; then type /planmode on to go on planning, or /planmode off to leave.")
 
 _Transition = Callable[[SessionRecord, Any], SessionRecord]

@@ -52,6 +52,8 @@ ENVS = {
         ("hermes-agent==0.19.0", "aiohttp==3.14.1", "agent-client-protocol==0.9.0"),
         (),
     ),
+    "mutants": Env("mutmut and what the tests of the rules need", "mutmut 3.8.1 and the newest pytest and hypothesis", None,
+                   ("mutmut==3.8.1", "pytest>=9", "pytest-timeout", "hypothesis", "PyYAML"), ()),
     "uv": Env("uv, which makes the lock file", "uv 0.13.9 by Astral", None, ("uv==0.13.9",), ()),
 }
 

@@ -40,21 +40,23 @@ OWED = Owed("an earlier task", "earlier feedback", "", True)
 
 OUT = SessionRecord(id="0" * 16, mode=None, activation="one", since=1.0, previous=None, plan_root="/p", plans=(OLD,),
                     owed=NOTHING, told=TOLD, conversation="c", begun_in="b", keys=("k",), holder=ProcessId(1, "1", "b", "n"))
-MODE = replace(OUT, mode="code", previous="plan", owed=Owed(approved="/p/a.md"))
-PLAN = replace(OUT, mode="plan", previous="code", owed=OWED)
+MODE = replace(OUT, mode="mine", previous="other", pin="pin1", previous_pin="pin0", project="/w", owner="me",
+               owed=Owed(approved="/p/a.md"))
+PLAN = replace(OUT, mode="plan", previous="mine", previous_pin="pin1", project="/w", owner="me", owed=OWED)
 LOCKDOWN = replace(PLAN, lockdown="changed")
 RECORDS = {"out": OUT, "mode": MODE, "plan": PLAN, "lockdown": LOCKDOWN}
 
-ENTER = Enter(9.0, "two", "/q", True, "a task")
-SWITCH = Switch("architect", 9.0, "two")
-APPROVE = Approve("/p/a.md", "code", 9.0, "two")
+ENTER = Enter(9.0, "two", "/q", True, "a task", "you", "/v", "abcdef")
+SWITCH = Switch("architect", 9.0, "two", "you", "/v", "pin2")
+APPROVE = Approve("/p/a.md", "theirs", 9.0, "two", "pin3")
 WROTE = Wrote(NEW, "one")
 
 KEPT: dict[str, Any] = {}
 PLANNED = {"mode": "plan", "activation": "two", "since": 9.0, "plan_root": "/q", "remote_files": True, "lockdown": "",
-           "owed": Owed(task="a task")}
-LEFT = {"mode": None, "previous": None, "lockdown": "", "owed": NOTHING}
-SWITCHED = {"mode": "architect", "activation": "two", "since": 9.0, "previous": None, "owed": NOTHING}
+           "project": "/v", "pin": "", "owed": Owed(task="a task", said="abcdef")}
+LEFT = {"mode": None, "previous": None, "lockdown": "", "pin": "", "previous_pin": "", "owed": NOTHING}
+SWITCHED = {"mode": "architect", "activation": "two", "since": 9.0, "pin": "pin2", "project": "/v", "owed": NOTHING}
+YOURS = {"owner": "you"}
 STILL_APPROVED = {"owed": Owed(approved="/p/a.md")}
 ADDED = {"plans": (OLD, NEW)}
 GONE: dict[str, Any] = {"plans": ()}
@@ -63,29 +65,38 @@ SUBMITTED = {"plans": (replace(OLD, digest="sent", submitted="sent", revision=1)
 DECLINED = {"plans": (replace(OLD, declined="sent"),)}
 
 
-def told(mode: str) -> dict[str, Any]:
-    return {"owed": NOTHING, "told": Told("c2", mode, "/p", "fedcba")}
+def told(mode: str, pin: str = "") -> dict[str, Any]:
+    return {"owed": NOTHING, "told": Told("c2", mode, "/p", "fedcba", pin)}
 
 
 # Event -> per situation the fields that change, or the rule of the refusal.
 EXPECTED: dict[Event, tuple[dict[str, Any] | str, ...]] = {
     #          out                            mode
-    ENTER: (PLANNED | {"previous": None}, PLANNED | {"previous": "code"},
+    ENTER: (PLANNED | YOURS, PLANNED | {"previous": "mine", "previous_pin": "pin1"},
             #  plan                           lockdown
             {"owed": replace(OWED, task="a task")}, {"owed": replace(OWED, task="a task"), "lockdown": ""}),
-    SWITCH: (SWITCHED, SWITCHED | {"previous": "code"} | STILL_APPROVED, SWITCHED | {"previous": "plan"}, "lockdown"),
-    APPROVE: ("not-planning", "not-planning",
-              {"mode": "code", "previous": None, "activation": "two", "since": 9.0} | STILL_APPROVED, "lockdown"),
+    SWITCH: (SWITCHED | YOURS, SWITCHED | {"previous": "mine", "previous_pin": "pin1"} | STILL_APPROVED,
+             SWITCHED | {"previous": "plan", "previous_pin": ""}, "lockdown"),
+    APPROVE: ("not-planning", "not-planning", {"mode": "theirs", "previous": None, "pin": "pin3", "previous_pin": "",
+                                               "activation": "two", "since": 9.0} | STILL_APPROVED, "lockdown"),
     Reject("no"): ("not-planning", "not-planning", {"owed": replace(OWED, feedback="no")}, "lockdown"),
     Leave(): ("no-mode", LEFT | STILL_APPROVED, LEFT, LEFT),
-    Repin("pin2"): (KEPT, {"pin": "pin2"}, KEPT, KEPT),
+    Repin("pin4"): (KEPT, {"pin": "pin4"}, KEPT, KEPT),
     Interfere("another"): (KEPT, {"lockdown": "another"}, {"lockdown": "another"}, KEPT),
     WROTE: (KEPT, KEPT, ADDED, ADDED),
     Removed(OLD.path): (GONE, GONE, GONE, GONE),
     Showed(OLD.path, "seen"): (SEEN, SEEN, SEEN, SEEN),
     Submitted(OLD.path, "sent"): (KEPT, KEPT, SUBMITTED, KEPT),
     Declined(OLD.path, "sent"): (KEPT, KEPT, DECLINED, DECLINED),
-    Taken("c2", "fedcba"): (told(""), told("code"), told("plan"), told("plan")),
+    Taken("c2", "fedcba"): (told(""), told("mine", "pin1"), told("plan"), told("plan")),
+}
+
+
+REFUSED = {
+    "not-planning": ("This session isn't in plan mode, so there is no plan to decide on.", "Turn it on with /planmode on."),
+    "no-mode": ("This session isn't in any mode.", "Turn plan mode on with /planmode on."),
+    "lockdown": ("This session is locked down, because a call did something else than what had been checked.",
+                 "See /planmode status; then type /planmode on to go on planning, or /planmode off to leave."),
 }
 
 
@@ -97,9 +108,7 @@ def test_the_table(event: Event, where: str) -> None:
     if isinstance(expected, str):
         with pytest.raises(Refusal) as refused:
             apply(before, event)
-        assert refused.value.rule == expected
-        assert refused.value.reason.endswith(".")
-        assert refused.value.hint.endswith(".")
+        assert (refused.value.rule, refused.value.reason, refused.value.hint) == (expected, *REFUSED[expected])
     else:
         assert apply(before, event) == replace(before, **expected)
 
@@ -113,11 +122,12 @@ def test_every_event_and_every_situation_is_in_the_table() -> None:
 
 # What each event may touch; everything else is the state's affair, or the past.
 TOUCHES: dict[type, set[str]] = {
-    Enter: {"mode", "previous", "activation", "since", "plan_root", "remote_files", "lockdown", "owed"},
-    Switch: {"mode", "previous", "activation", "since", "owed"},
-    Approve: {"mode", "previous", "activation", "since", "owed"},
+    Enter: {"mode", "previous", "pin", "previous_pin", "activation", "since", "plan_root", "remote_files", "lockdown", "owed",
+            "owner", "project"},
+    Switch: {"mode", "previous", "pin", "previous_pin", "activation", "since", "owed", "owner", "project"},
+    Approve: {"mode", "previous", "pin", "previous_pin", "activation", "since", "owed"},
     Reject: {"owed"},
-    Leave: {"mode", "previous", "lockdown", "owed"},
+    Leave: {"mode", "previous", "pin", "previous_pin", "lockdown", "owed"},
     Repin: {"pin"},
     Interfere: {"lockdown"},
     Wrote: {"plans"},
@@ -163,13 +173,14 @@ def test_on_again_without_a_task_changes_nothing() -> None:
 
 def test_on_ends_a_lockdown_in_another_mode() -> None:
     locked = replace(MODE, lockdown="changed")
-    assert apply(locked, ENTER) == replace(MODE, **PLANNED, previous="code")
+    assert apply(locked, ENTER) == replace(MODE, **PLANNED, previous="mine", previous_pin="pin1")
 
 
 def test_a_switch_to_the_same_mode_is_refused() -> None:
     with pytest.raises(Refusal) as refused:
-        apply(MODE, replace(SWITCH, slug="code"))
+        apply(MODE, replace(SWITCH, slug="mine", pin="pin1"))
     assert refused.value.rule == "same-mode"
+    assert apply(MODE, replace(SWITCH, slug="mine")).pin == "pin2", "another definition of the same name is another mode"
 
 
 def test_approved_to_no_mode() -> None:
@@ -222,7 +233,8 @@ def test_a_plan_that_is_written_again_moves_the_reference() -> None:
     assert again.plans == (PlanFile(OLD.path, "newer", 5.0),)
 
 
-@pytest.mark.parametrize("event", [Showed("/p/another.md", "x"), Showed(OLD.path, OLD.digest), Removed("/p/another.md")])
+@pytest.mark.parametrize("event", [Showed("/p/another.md", "x"), Showed(OLD.path, OLD.digest), Removed("/p/another.md"),
+                                   Submitted("/p/another.md", "x"), Declined("/p/another.md", "x")])
 def test_nothing_new(event: Event) -> None:
     assert apply(PLAN, event) == PLAN
 

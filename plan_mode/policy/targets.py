@@ -102,4 +102,4 @@ def _headers(untrusted_patch: object) -> tuple[str, ...] | Unreadable:
 def _both_ends(move: str) -> tuple[str, str]:
     """The two ends of ``a -> b``; the first arrow that has something before it counts, as it does for the host."""
     arrow = move.find("->", 1)
-    return ("", "") if arrow < 0 else (move[:arrow].strip(), move[arrow + 2:].strip())
+    return ("", "") if arrow == -1 else (move[:arrow].strip(), move[arrow + 2:].strip())

@@ -559,7 +559,7 @@ def locked_down(planning: Cli) -> Cli:
 
 def test_lockdown(locked_down: Cli, machine: Machine) -> None:
     why = "its arguments were changed after they had been checked, by another plugin"
-    refused = ("This session is locked down, because a call was changed after it had been checked. "
+    refused = ("This session is locked down, because a call did something else than what had been checked. "
                "See /planmode status; then type /planmode on to go on planning, or /planmode off to leave.")
     text = locked_down.type("/planmode")
     assert text.startswith(f"Only reading is possible [lockdown], because {why}.\n")

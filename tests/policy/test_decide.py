@@ -47,6 +47,9 @@ def limited(pattern: str, description: str = "") -> Mode:
     return custom("edit", edit_rule=EditRule("project", "", description, translate(pattern)))
 
 
+DELEGATING = replace(custom("delegate"), child_mode="code")
+
+
 # -- plan mode
 
 ALLOWED_WHILE_PLANNING = READING | {"todo_list", "clarify", "tool_search", "tool_describe"}
@@ -194,7 +197,75 @@ def test_added_tools_count_in_plan_mode_only() -> None:
         assert not decide(mode, "terminal", known).allowed
 
 
+ASK_MODE = replace(custom("read"), extra_servers=True)
+
+
+@pytest.mark.parametrize(("mode", "extra", "tool", "server", "rule"), [
+    (ASK_MODE, {"mcp:fs"}, "mcp_fs_read", "fs", "extra-tool"),
+    (ASK_MODE, {"mcp_fs_read"}, "mcp_fs_read", "fs", "extra-tool"),
+    (ASK_MODE, {"mcp:fs"}, "mcp_fs_read", "other", "not-granted"),
+    (ASK_MODE, {"mcp:fs"}, "mcp_fs_read", "", "unknown-tool"),
+    (ASK_MODE, {"mcp_fs_read"}, "mcp_fs_read", "", "unknown-tool"),
+    (ASK_MODE, {"mcp_fs_write"}, "mcp_fs_read", "fs", "not-granted"),
+    (ASK_MODE, {"terminal"}, "terminal", "", "not-granted"),
+    (ASK_MODE, set(), "mcp_fs_read", "fs", "not-granted"),
+    (custom("read"), {"mcp:fs", "mcp_fs_read"}, "mcp_fs_read", "fs", "not-granted"),
+    (PLAN, {"mcp:fs"}, "mcp_fs_read", "fs", "not-granted"),
+    (PLAN, {"mcp_fs_read"}, "mcp_fs_read", "fs", "extra-tool"),
+])
+def test_servers_that_the_operator_added(mode: Mode, extra: set[str], tool: str, server: str, rule: str) -> None:
+    verdict = decide(mode, tool, facts(server=server, extra_tools=frozenset(extra)))
+    assert verdict.rule == rule
+    assert verdict.allowed is (rule == "extra-tool")
+
+
+@pytest.mark.parametrize(("targets", "rule"), [
+    ((), "extra-tool"), ((PLAN_FILE,), "unreadable-targets"), ((ELSEWHERE,), "unreadable-targets"), ((CONFIG,), "protected"),
+])
+def test_an_added_tool_that_may_write_beside_its_work(targets: tuple[Target, ...], rule: str) -> None:
+    known = facts(*targets, extra_tools=frozenset({"text_to_speech"}))
+    assert decide(PLAN, "text_to_speech", known).rule == rule
+
+
+@pytest.mark.parametrize(("mode", "tool", "known", "rule"), [
+    (DELEGATING, "delegate_task", facts(), "child-mode"),
+    (DELEGATING, "delegate_task", facts(foreign=True), "foreign-tool"),
+    (DELEGATING, "terminal", facts(), "not-granted"),
+    (replace(DELEGATING, grants=Grants(frozenset({"read"}))), "delegate_task", facts(), "not-granted"),
+    (replace(DELEGATING, grants=Grants(frozenset({"delegate", "read"}))), "read_file", facts(), "granted"),
+    (replace(DELEGATING, child_mode=""), "delegate_task", facts(), "granted"),
+    (replace(DELEGATING, child_mode="inherit"), "delegate_task", facts(), "granted"),
+    (PLAN, "delegate_task", facts(), "not-granted"),
+])
+def test_who_works_for_the_agent(mode: Mode, tool: str, known: Facts, rule: str) -> None:
+    verdict = decide(mode, tool, known)
+    assert verdict.rule == rule
+    assert (verdict.effect == "ask") is (rule == "child-mode")
+
+
+@pytest.mark.parametrize(("targets", "rule"), [
+    (UNREADABLE, "granted"), ((ANYWHERE,), "granted"), ((ELSEWHERE,), "outside-plans"), ((CONFIG,), "protected"),
+])
+def test_a_tool_that_writes_beside_its_work_without_an_edit_rule(targets: Any, rule: str) -> None:
+    assert decide(custom("media"), "text_to_speech", facts(targets=targets)).rule == rule
+
+
 # -- calls inside a call
+
+ASKS = InnerCall("switch_mode")
+
+
+@pytest.mark.parametrize(("inner", "effect", "rule"), [
+    ((ASKS, InnerCall("terminal")), "deny", "not-granted"),
+    ((InnerCall("terminal"), ASKS), "deny", "not-granted"),
+    ((ASKS, InnerCall("read_file")), "ask", "person-decides"),
+    ((InnerCall("read_file"), ASKS), "ask", "person-decides"),
+    ((InnerCall("read_file"), InnerCall("todo")), "allow", "always-available"),
+])
+def test_the_strictest_of_the_calls_inside_counts(inner: tuple[InnerCall, ...], effect: str, rule: str) -> None:
+    verdict = decide(PLAN, "tool_call", facts(inner=inner))
+    assert (verdict.effect, verdict.rule) == (effect, rule)
+
 
 @pytest.mark.parametrize(("inner", "rule"), [
     ((InnerCall("read_file"),), "always-available"),
@@ -383,6 +454,19 @@ READ_PLANS = EditRule("plans", ".md", "Markdown files in this session's plan dir
         "The person can end this with /planmode off or /planmode on.")),
     (custom("read"), "terminal", facts(), Verdict(
         "deny", "not-granted", "terminal isn't available in custom mode", "The person can switch with /mode.")),
+    (limited(r"^docs/"), "patch", facts(DOCS, remote_files=True), Verdict(
+        "deny", "remote-files", "the file tools of this session work on another machine, where the mode's rule for files can't "
+        "be checked", "The person can switch with /mode.")),
+    (custom("media", "edit", edit_rule=READ_PLANS), "text_to_speech", facts(PLAN_FILE), Verdict(
+        "deny", "unreadable-targets", "text_to_speech may write other files beside the one that is named", WRITE_A_PLAN)),
+    (PLAN, "submit_plan", facts(), Verdict(
+        "ask", "person-decides", "what submit_plan asks for happens only when a person says yes", WAY_OUT)),
+    (READ_ONLY, "switch_mode", facts(fallback=DAMAGED), Verdict(
+        "deny", "state-damaged", "switch_mode isn't reading, and only reading is possible because its state file is damaged",
+        "The person can end this with /planmode off or /planmode on.")),
+    (DELEGATING, "delegate_task", facts(), Verdict(
+        "ask", "child-mode", "its sub-agents work in code mode only when a person says yes, else in custom mode",
+        "The person can switch with /mode.")),
     (custom("read", deny=frozenset({"read_file"})), "read_file", facts(), Verdict(
         "deny", "explicit-deny", "Custom mode denies read_file by name", "The person can switch with /mode.")),
     (custom("edit", edit_rule=READ_PLANS), "write_file", facts(ELSEWHERE), Verdict(
@@ -401,3 +485,13 @@ def test_every_group_of_the_catalogue_can_be_granted() -> None:
         if row.group != ALWAYS:
             assert could_allow(custom(row.group), name)
             assert not could_allow(custom(*(GROUPS - {row.group})), name)
+
+
+@pytest.mark.parametrize(("verdict", "told"), [
+    (Verdict("allow", "granted"), "x may run in code mode [granted]. Nothing was run."),
+    (Verdict("deny", "not-granted", "no\x1b", "Ask."), r"x may not run in code mode [not-granted]: no\x1b. Ask."),
+    (Verdict("deny", "not-granted", "no"), "x may not run in code mode [not-granted]: no."),
+    (Verdict("ask", "person-decides", "it widens", "Ask."), "x asks a person in code mode [person-decides]: it widens. Ask."),
+])
+def test_a_verdict_in_words(verdict: Verdict, told: str) -> None:
+    assert verdict.told("x", "code") == told

@@ -46,6 +46,7 @@ def test_a_path_argument(tool: str, arguments: dict[str, object], targets: tuple
     ("*** Move File: /p/a.md  ->  /p/b.md\r", ("/p/a.md", "/p/b.md")),
     ("*** Move File: -> -> /p/b.md", ("->", "/p/b.md")),
     ("*** Move File: a -> b -> c", ("a", "b -> c")),
+    ("*** Move File: a->b", ("a", "b")),
     ("*** Add File: a -> b", ("a -> b",)),
     # Every header of the text counts, outside of the markers too: hosts differ in how they find those.
     ("*** Update File: a\n*** Begin Patch\n*** Add File: b\n*** End Patch\n*** Delete File: c", ("a", "b", "c")),
@@ -91,6 +92,7 @@ class Text(str):
     ("patch", patch("*** Rename File: /p/a.md"), "the patch has no file header"),
     ("patch", patch("*** Add File:"), "a file header in the patch names no file"),
     ("patch", patch("*** Add File:  \t \n/p/a.md"), "a file header in the patch names no file"),
+    ("write_file", {"path": "/p/a.md", "file_path": "/p/b.md"}, "path and file_path name different files"),
     ("patch", patch("*** Move File: /p/a.md"), "a file header in the patch names no file"),
     ("patch", patch("*** Move File: /p/a.md ->"), "a file header in the patch names no file"),
     ("patch", patch("*** Move File: -> /p/a.md"), "a file header in the patch names no file"),

@@ -79,6 +79,12 @@ def test_whose_session_it_is(base: Surface, facts: Mapping[str, Any], surface: s
     assert (refusal.rule if refusal else None) == rule
 
 
+def test_a_client_of_the_api_is_known_by_its_key_only_where_no_conversation_is_named() -> None:
+    client = SERVER._replace(session_key="S", platform="api_server")
+    assert place_of(client, "C") == Place(None, "C", "", surface="api_server")
+    assert place_of(client, "") == Place(None, "", "S", surface="api_server")
+
+
 def test_every_case_is_in_the_table() -> None:
     assert {case_of(base._replace(**facts)).name for base, facts, *_ in TABLE} == {case.name for case in CASES}
 
@@ -114,7 +120,7 @@ def test_keys_of_one_kind_never_meet_those_of_another() -> None:
 
 def test_only_a_server_without_a_name_for_the_session_leaves_it_unknown() -> None:
     assert not place_of(SERVER._replace(gateway_runner=True), "").known
-    assert not place_of(SERVER._replace(gateway_runner=True), "C").known
+    assert place_of(SERVER._replace(gateway_runner=True), "C").known is False
     assert place_of(SERVER._replace(gateway_runner=True, cron=True), "C").known
     assert place_of(SERVER._replace(gateway_runner=True), "cron_7_1") == Place(None, "cron_7_1", surface="cron")
     assert place_of(CLI, "").known

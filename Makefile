@@ -16,6 +16,9 @@ hermes-0.19 := "$(PLAN_MODE_VENVS)"/hermes-0.19/bin/python
 # A real process starts slowly on a busy machine.
 acceptance := $(dev)/python -m pytest tests/acceptance -n 2 --dist worksteal --timeout 300
 host_tests := tests/host/run.py tests/host -n 2 --dist worksteal
+# What decides, and the tests that know every branch of it.
+deciding := plan_mode.policy,plan_mode.transitions,plan_mode.state.identity
+deciding_tests := tests/policy tests/test_transitions.py tests/state/test_identity.py
 
 .PHONY: help
 help: ## this list
@@ -27,9 +30,9 @@ demo: env-demo ## plays one whole session in a real Hermes, with a scripted mode
 	@"$(PYTHON)" -m demo --host "$(HOST)"
 
 .PHONY: test
-test: lint types layers unit host core ## all of the next six: under 10 minutes, installs included
+test: lint types layers deciding unit host core ## all of the next seven: under 10 minutes, installs included
 
-.PHONY: lint types layers unit host core
+.PHONY: lint types layers deciding unit host core
 lint: env-dev ## ruff
 	$(dev)/ruff check
 
@@ -39,8 +42,12 @@ types: env-dev ## mypy, strict
 layers: env-dev ## who may import whom
 	$(dev)/lint-imports --no-logo
 
-unit: env-dev ## the tests that need no Hermes: a minute or two
-	$(dev)/python -m pytest -q -n 2
+deciding: env-dev ## the tests of what decides, which must reach every branch of it
+	$(dev)/coverage run --data-file=.coverage.deciding --source=$(deciding) -m pytest -q $(deciding_tests)
+	$(dev)/coverage report --data-file=.coverage.deciding --fail-under=100
+
+unit: env-dev ## the other tests that need no Hermes: a minute or two
+	$(dev)/python -m pytest -q -n 2 $(addprefix --ignore=,$(deciding_tests))
 
 host: env-dev env-hosts ## in process, with the real plugin manager of both hosts
 	$(hermes-0.22) $(host_tests) -m "not long"
@@ -60,9 +67,19 @@ coverage: env-dev ## which lines and branches the unit tests reach
 	$(dev)/coverage run -m pytest -q
 	$(dev)/coverage report
 
+.PHONY: mutants
+mutants: env-mutants ## changes what decides, bit by bit, and lists the changes that no test notices: a quarter of an hour
+	rm -rf mutants
+	"$(PLAN_MODE_VENVS)"/mutants/bin/mutmut run --max-children 2
+	"$(PLAN_MODE_VENVS)"/mutants/bin/mutmut results
+
 .PHONY: bench
-bench: env-bench ## what a call costs
-	$(hermes-0.22) bench/run.py
+bench: env-bench ## what a call costs; draws docs/bench-*.svg
+	$(hermes-0.22) bench/run.py --draw docs
+
+.PHONY: soak
+soak: env-dev ## a minute of many threads and processes on one state folder, and what is wrong afterwards
+	$(dev)/python -m bench.soak
 
 .PHONY: lock
 lock: env-uv ## renew requirements-dev.lock after a change of pyproject.toml (UPGRADE=1: to the newest versions)
@@ -73,16 +90,17 @@ lock: env-uv ## renew requirements-dev.lock after a change of pyproject.toml (UP
 .PHONY: clean
 clean: ## removes the virtual environments and all caches
 	"$(PYTHON)" scripts/ensure_env.py --remove
-	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov
+	rm -rf .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis .coverage .coverage.* htmlcov mutants
 	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Not files but checks: the script returns at once where its environment is up to date.
-.PHONY: env-dev env-hosts env-demo env-bench env-uv
+.PHONY: env-dev env-hosts env-demo env-bench env-mutants env-uv
 env-dev: environments := dev
 env-hosts: environments := hermes-0.22 hermes-0.19
 env-demo: environments := hermes-$(HOST)
 env-bench: environments := hermes-0.22
+env-mutants: environments := mutants
 env-uv: environments := uv
-env-dev env-hosts env-demo env-bench env-uv:
+env-dev env-hosts env-demo env-bench env-mutants env-uv:
 	@command -v "$(PYTHON)" >/dev/null || { echo "$(PYTHON) isn't there: install Python 3.11 or newer, or name yours with make PYTHON=..." >&2; exit 1; }
 	@"$(PYTHON)" scripts/ensure_env.py $(environments)

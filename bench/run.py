@@ -1,9 +1,10 @@
-"""What a tool call costs with plan-mode: `make bench`, or with the Python of a Hermes 0.22: python bench/run.py [--quick].
+"""What a tool call costs with plan-mode: `make bench`, or by the Python of a Hermes 0.22: bench/run.py [--quick] [--draw FOLDER].
 
 Everything runs in this process: the plugin is loaded by the host's plugin manager in a disposable home, and keeps its
 state in the host's own data folder. A row is the median of single calls, in microseconds and in multiples of one
 ``os.stat`` of the same run. The lower table puts a whole call through the agent loop's dispatch, beside a plugin that
-registers the same hooks and middleware with empty bodies, call by call in turn.
+registers the same hooks and middleware with empty bodies, call by call in turn. ``--draw`` measures, in homes of their own, how
+that grows with the sessions that are active and with the size of the mode files, and draws it.
 
 Prints rows over their goal with a mark, and always ends with 0: times depend on the machine.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import itertools
 import json
 import os
 import shutil
@@ -27,6 +29,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from drawing import Line, Panel, drawing, shown
+
 ROOT = Path(__file__).resolve().parents[1]
 PLAN_MODE = "plan-mode"
 EMPTY = "empty-bodies"
@@ -37,6 +41,12 @@ GOALS = {"never used": 20.0, "others active (1)": 45.0, "others active (1,000)":
          "plan write": 250.0}
 MOST_GROWTH = 1.5
 MOST_SHARE = 1.10
+
+OTHERS = (0, 1, 10, 100, 1_000, 4_000)
+KILOBYTES = (0, 10, 100, 1_300)
+ROUNDS = 15
+PLAN_ROOT = "/nowhere/.hermes/plans"
+PROSE = "      You do \u2014 what\u2019s needed: read \u201cit\u201d, think (and write), then look again; nothing else counts.\n"
 
 EMPTY_MANIFEST = f"""\
 name: {EMPTY}
@@ -76,6 +86,7 @@ class Home:
 
     def __init__(self, root: Path, plugin: str) -> None:
         self.path = root / plugin
+        self._numbers = itertools.count(1)
         folder = self.path / "plugins" / plugin
         folder.mkdir(parents=True)
         if plugin == PLAN_MODE:
@@ -122,16 +133,28 @@ class Home:
 
     def add_others(self, count: int) -> None:
         """Sessions of other processes, in plan mode."""
-        record, process = self.part("state.record"), self.part("state.process")
-        here = process.current_process()
+        here = self.part("state.process").current_process()
+        for _ in range(count):
+            self._plan(replace(here, pid=here.pid + next(self._numbers), start="1"))
+
+    @contextmanager
+    def planning(self) -> Any:
+        """While this lasts, this process is in plan mode, without the looking around that a person's command does."""
+        record = self._plan(self.part("state.process").current_process())
+        yield
+        with self.desk.store.writing() as writer:
+            writer.drop_record(writer.folder, record.id)
+            writer.drop_key(writer.folder, *record.keys)
+
+    def _plan(self, process: Any) -> Any:
+        record = self.part("state.record")
         with self.desk.store.writing(create=True) as writer:
-            for number in range(count):
-                other = replace(here, pid=here.pid + 1 + number, start="1")
-                hashed = writer.folder.hashed(other.key)
-                made = record.SessionRecord(id=record.new_id(), mode="plan", activation=record.new_id(), since=time.time(),
-                                            plan_root="/nowhere/.hermes/plans", holder=other, keys=(hashed,))
-                writer.put_record(writer.folder, made)
-                writer.put_key(writer.folder, hashed, made.id)
+            hashed = writer.folder.hashed(process.key)
+            made = record.SessionRecord(id=record.new_id(), mode="plan", activation=record.new_id(), since=time.time(),
+                                        plan_root=PLAN_ROOT, holder=process, keys=(hashed,))
+            writer.put_record(writer.folder, made)
+            writer.put_key(writer.folder, hashed, made.id)
+        return made
 
 
 def call(tool: str, **args: Any) -> dict[str, Any]:
@@ -158,16 +181,21 @@ def measured(name: str, run: Callable[[], Any], calls: int) -> Row:
     return Row(name, statistics.median(times) / 1000, statistics.median(stats) / 1000)
 
 
+def checked(name: str, hook: Callable[..., Any], about: dict[str, Any], expected: str, calls: int) -> Row:
+    """Measure a callback that answers as it must."""
+    answer = hook(**about)
+    outcome = "block" if answer and "action" in answer else "context" if answer else "none"
+    if outcome != expected:
+        sys.exit(f"{name}: expected {expected}, got {answer}")
+    return measured(name, lambda: hook(**about), calls)
+
+
 def callbacks(home: Home, calls: int) -> list[Row]:
     """The rows of the upper table. Leaves 1,000 other sessions, and this one in no mode."""
     rows = []
 
     def measure(name: str, hook: Callable[..., Any], about: dict[str, Any], expected: str) -> None:
-        answer = hook(**about)
-        outcome = "block" if answer and "action" in answer else "context" if answer else "none"
-        if outcome != expected:
-            sys.exit(f"{name}: expected {expected}, got {answer}")
-        rows.append(measured(name, lambda: hook(**about), calls))
+        rows.append(checked(name, hook, about, expected, calls))
 
     gate, turn = home.hook("pre_tool_call"), home.hook("pre_llm_call")
     about_turn = {"session_id": CONVERSATION, "task_id": "default", "turn_id": "t1", "user_message": "go on",
@@ -246,10 +274,101 @@ def show_whole(name: str, ours: float, theirs: float) -> None:
     print(f"{name:36}{ours:8.1f} us{theirs:8.1f} us{share:10.2f}{'' if share <= MOST_SHARE else '  OVER'}")
 
 
+# -- what grows
+
+def gate_costs(home: Home, calls: int, **expected: str) -> dict[str, float]:
+    """Microseconds of a call by the name of its tool, which must be answered as it says: the least of several medians."""
+    arguments = {"read_file": {"path": "/nowhere/a"}, "terminal": {"command": "ls"}}
+    gate = home.hook("pre_tool_call")
+    rounds = [(tool, checked(tool, gate, call(tool, **arguments[tool]), answer, calls).median)
+              for _ in range(ROUNDS) for tool, answer in expected.items()]
+    return {tool: min(median for each, median in rounds if each == tool) for tool in expected}
+
+
+def in_a_mode(home: Home, calls: int) -> dict[str, float]:
+    costs = gate_costs(home, calls, terminal="block", read_file="none")
+    return {"blocked call": costs["terminal"], "allowed read": costs["read_file"]}
+
+
+def as_lines(costs: list[dict[str, float]]) -> tuple[Line, ...]:
+    """One line for each name, from what was measured at each place."""
+    return tuple(Line(name, tuple(each[name] for each in costs)) for name in costs[0])
+
+
+def over_sessions(home: Home, calls: int) -> tuple[Panel, ...]:
+    """What calls cost while other sessions are active."""
+    costs, before = [], 0
+    for count in OTHERS:
+        home.add_others(count - before)
+        before = count
+        free = gate_costs(home, calls, terminal="none")["terminal"]
+        with home.planning():
+            costs.append({**in_a_mode(home, calls), "call in no mode": free})
+    return (Panel("What a call costs, by the sessions that are active", "other sessions in plan mode", "microseconds",
+                  tuple(f"{count:,}" for count in OTHERS), as_lines(costs)),)
+
+
+def modes_of(kilobytes: int, mark: object) -> str:
+    """Mode files of that size, less than a mode more or less. No pattern in them was ever seen before."""
+    text, number = "customModes:\n", 0
+    while len(text.encode()) < kilobytes * 1000:
+        text += (f"  - slug: mode-{number}\n    name: Mode {number}\n    roleDefinition: |\n{PROSE * 40}"
+                 f"    customInstructions: >-\n{PROSE * 20}    groups:\n      - read\n      - - edit\n"
+                 f"        - fileRegex: ^src/{mark}/{number}/.*\\.(js|ts|css)$\n")
+        number += 1
+    return text if number else "customModes: []\n"
+
+
+def over_modes(home: Home, calls: int) -> tuple[Panel, ...]:
+    """What calls cost in a mode of files of growing size, and what the first look at those files does."""
+    file, costs, loads = home.path / "modes" / "a.yaml", [], []
+    file.parent.mkdir()
+    registry = home.part("modes.registry").Registry
+    for kilobytes in KILOBYTES:
+        times = []
+        for number in range(ROUNDS):
+            file.write_text(modes_of(kilobytes, f"{kilobytes}/{number}"), encoding="utf-8")
+            began = time.perf_counter()
+            registry(lambda: str(home.path), lambda: "", lambda: None).listing("")
+            times.append((time.perf_counter() - began) * 1000)
+        loads.append({"first look": min(times)})
+        slug = "mode-0" if kilobytes else "ask"
+        if not home.type(f"/mode {slug}").startswith(("Mode 0 mode is on", "Ask mode is on")):
+            sys.exit(f"{slug} isn't on")
+        costs.append(in_a_mode(home, calls))
+        home.type("/mode off")
+    places = tuple(f"{kilobytes:,} kB" for kilobytes in KILOBYTES)
+    return (Panel("What a call costs, by the size of the mode files, once they are loaded", "mode files", "microseconds", places,
+                  as_lines(costs)),
+            Panel("What the first look at the mode files costs", "mode files", "milliseconds", places, as_lines(loads)))
+
+
+def draw(root: Path, calls: int, folder: Path) -> None:
+    """Measure what grows, and write the drawings of it."""
+    about = (f"Calls: the least of {ROUNDS} medians of {calls:,} each. First looks: the least of {ROUNDS}. "
+             f"Python {sys.version.split()[0]}, by make bench")
+    for name, measure in (("sessions", over_sessions), ("modes", over_modes)):
+        home = Home(root / name, PLAN_MODE)
+        os.environ["HERMES_HOME"] = str(home.path)
+        panels = measure(home, calls)
+        folder.mkdir(exist_ok=True)
+        (folder / f"bench-{name}.svg").write_text(drawing(about, panels), encoding="utf-8")
+        for panel in panels:
+            show_panel(panel)
+
+
+def show_panel(panel: Panel) -> None:
+    print(f"\n{panel.title} ({panel.unit}; {panel.along})\n{'':20}" + "".join(f"{place:>10}" for place in panel.places))
+    for line in panel.lines:
+        print(f"{line.name:20}" + "".join(f"{shown(value):>10}" for value in line.values))
+
+
 def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the calls")
-    calls = 1_000 if parser.parse_args(arguments).quick else 10_000
+    parser.add_argument("--draw", type=Path, metavar="FOLDER", help="write drawings of what grows into that folder")
+    given = parser.parse_args(arguments)
+    calls, folder_of_drawings = 1_000 if given.quick else 10_000, given.draw and given.draw.resolve()
     # This folder, put first by Python, must not hide modules of the host.
     sys.path[:] = [entry for entry in sys.path if Path(entry).resolve() != Path(__file__).resolve().parent]
     with tempfile.TemporaryDirectory(prefix="plan-mode-bench-") as folder:
@@ -264,6 +383,8 @@ def main(arguments: list[str]) -> int:
         os.chdir(work)
         try:
             report(root, calls)
+            if folder_of_drawings:
+                draw(root, calls // 20, folder_of_drawings)
         finally:
             os.chdir(ROOT)
     return 0

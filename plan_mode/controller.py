@@ -105,7 +105,7 @@ class Desk:
         self.store = Store(data_dir_of(context))
         self.settings = OfConfig(home, lambda: _settings_of(context), Settings(), lambda found: found.complete)
         self.backend = OfConfig(home, capabilities.file_backend, "")
-        self.bypassed = OfConfig(home, capabilities.bypassing_runtime, False)
+        self.bypassed = OfConfig(home, capabilities.bypassing_runtime, "")
         self.library = Library(data_dir_of(context), home, OfConfig(home, capabilities.agent_modes, None))
         self.models = Models(data_dir_of(context))
         self.memory = Memory()
@@ -509,6 +509,7 @@ class Desk:
 
         This conversation's own record is removed; what can't be, or is another's as well, counts as left in this process.
         """
+        inherited = place.conversation in self.memory.akin or len(self.memory.adrift) > 1  # whose record stays where it is
         self.unlearn(place)
         self.memory.adrift = ()
         self._part(place)
@@ -524,7 +525,7 @@ class Desk:
             with self.arriving(place) as (arrival, _):
                 cleared = [arrival.is_here(owned) and arrival.clear(owned) for owned in arrival.at_hand()]
                 lasting = all(cleared) and not any(isinstance(found, Damaged) for found in at_hand)
-        return lasting and not self.default_of(place)
+        return lasting and not inherited and not self.default_of(place)
 
     def _part(self, place: Place) -> None:
         for name in place.names:

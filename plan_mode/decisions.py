@@ -16,6 +16,7 @@ from .entry import MOST_OF_A_TEXT, Asked, refuse_others, refuse_stale, refuse_un
 from .errors import Refusal
 from .modes.builtin import PLAN
 from .plans import PlanText
+from .policy.containment import Outside, as_path
 from .state.record import Damaged, PlanFile, SessionRecord, blank, new_id
 from .state.sessions import Arrival, Owned
 from .text import shorten
@@ -128,8 +129,9 @@ def chosen_plan(record: SessionRecord, named: str) -> PlanFile:
     if not named:
         return max(record.plans, key=lambda plan: plan.written)
     named = named.strip("'\"")
+    path = as_path(os.path.join(record.plan_root, named))
+    real = "" if isinstance(path, Outside) else os.path.realpath(path)
     for plan in record.plans:
-        real = os.path.realpath(os.path.join(record.plan_root, named.replace("\0", "")))
         if plan.path in (named, real) or os.path.basename(plan.path) == named:
             return plan
     raise Refusal("not-this-session's", f"{named!r} isn't a plan file of this session.",

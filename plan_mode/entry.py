@@ -177,10 +177,10 @@ def refuse_where_unenforced(desk: Desk, here: Here) -> None:
     """Raise Refusal where a mode could be turned on but not be enforced."""
     if here.refusal is not None:
         raise Refusal(here.refusal.rule, f"Nothing was turned on. {here.refusal.reason}", here.refusal.hint)
-    if desk.bypassed():
-        raise Refusal("codex-runtime",
-                      "Nothing was turned on. The model runs in the Codex app server, whose own tools no plugin sees.",
-                      "Remove model.openai_runtime from config.yaml, start Hermes again and type /planmode on.")
+    bypassed = desk.bypassed()
+    if bypassed:
+        raise Refusal("own-runtime", f"Nothing was turned on, because {bypassed}.",
+                      "Choose another in config.yaml, start Hermes again and type /planmode on.")
 
 
 def refuse_unresolved(found: Owned | None) -> None:

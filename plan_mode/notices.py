@@ -22,8 +22,8 @@ from .text import one_line, shorten, visible
 
 VOIDS: Final = "Earlier notices about modes are void."
 
-CODEX: Final = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced "
-                "now. Tell the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
+UNENFORCED: Final = ("[plan-mode] The mode is NOT enforced now, because {}. Tell the user to choose another in config.yaml and "
+                     "to start Hermes again.")
 
 MOST_OF_NAMES: Final = 1000
 """Characters of the operator's tool names: the host moves a long notice out of the conversation."""

@@ -9,9 +9,11 @@ from typing import Any, Final
 
 from ..controller import Desk, Here
 from ..errors import PlanModeError
-from ..text import unattached, visible
+from ..text import one_line, shorten, unattached, visible
 
 log: Final = logging.getLogger(__name__)
+
+MOST_OF_A_FAILURE: Final = 2000
 
 
 def answering(desk: Desk, command: str, act: Callable[[Here, str], str]) -> Callable[[Any], str]:
@@ -25,13 +27,20 @@ def answering(desk: Desk, command: str, act: Callable[[Here, str], str]) -> Call
             in_chat = bool(here.facts.platform)
             said = act(here, typed)
         except PlanModeError as exc:
-            said = str(exc)
+            said = shorten(str(exc), MOST_OF_A_FAILURE)
         except Exception as exc:
             log.exception("plan-mode: a command failed")
-            said = (f"plan-mode failed ({type(exc).__name__}: {exc}). What was in force still is; "
+            said = (f"plan-mode failed ({_named(exc)}). What was in force still is; "
                     "see /planmode status, and please report this with the log.")
         return unattached(visible(said)) if in_chat else visible(said)
     return answer
+
+
+def _named(exc: Exception) -> str:
+    try:
+        return one_line(f"{type(exc).__name__}: {exc}", MOST_OF_A_FAILURE)
+    except Exception:  # what it is about can't be shown
+        return type(exc).__name__
 
 
 def split_verb(untrusted_text: str) -> tuple[str, str]:

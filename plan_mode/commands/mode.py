@@ -17,6 +17,7 @@ from ..modes.builtin import PLAN
 from ..modes.model import ModelChoice
 from ..modes.registry import Offered
 from ..modes.sources import Scope
+from ..text import one_line
 from . import render
 from .answer import answering, split_verb
 from .planmode import PlanModeCommand, leave
@@ -104,7 +105,7 @@ class ModeCommand:
             raise Refusal("no-json", f"The arguments aren't JSON: {exc}.", "Write them as {\"path\": \"/tmp/x\"}.") from exc
         standing = self._desk.standing(here.place)
         if standing.mode is None:
-            return f"{tool} may run: no mode is active in this session."
+            return f"{one_line(tool, 80)} may run: no mode is active in this session."
         if type(arguments) is dict:  # as they are completed before the call itself is judged
             arguments = completed(standing.mode, tool, arguments, lambda: entry.folder_of(here),
                                   lambda: workspace.works_remotely(self._desk.backend))

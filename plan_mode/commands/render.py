@@ -130,17 +130,13 @@ def _next(standing: Standing, plans: Sequence[PlanText | Unreadable]) -> str:
     return DECIDE if plans else "Next: say what should be planned, or /planmode off"
 
 
-CODEX: Final = ("the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; "
-                "remove model.openai_runtime from config.yaml and start Hermes again.")
-
-
-def warnings(refusal: NoSession | None, settings: Settings, *, config_read: bool, bypassed: bool, remote: bool) -> list[str]:
+def warnings(refusal: NoSession | None, settings: Settings, *, config_read: bool, bypassed: str, remote: bool) -> list[str]:
     """What this place, this host or its settings don't cover."""
     found = [f"setting ignored: {fault}." for fault in settings.faults]
     if refusal is not None:
         found.append(f"plan mode can't be turned on or off here. {refusal.reason} {refusal.hint}")
     if bypassed:
-        found.append(CODEX)
+        found.append(f"nothing is enforced, because {bypassed}; choose another in config.yaml and start Hermes again.")
     if not config_read:
         found.append("config.yaml can't be read, so the model runtime and the file back-end weren't checked.")
     elif remote:
@@ -318,7 +314,7 @@ def model_chosen(slug: str, choice: ModelChoice | None, settings: Settings) -> s
 
 
 def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
-    return verdict.told(tool, standing.mode.slug if standing.mode is not None else "")
+    return one_line(verdict.told(tool, standing.mode.slug if standing.mode is not None else ""), 2000)
 
 
 def trusted(known: Known) -> str:

@@ -88,10 +88,14 @@ class Delegation:
     def _handed(self, known: Known, project: str, standing: Standing) -> Handed:
         return Handed(pins.pin_of(known, self._desk.library.rules(known.mode.slug, project)), under(standing), project)
 
-    def _allowed(self, here: Here, standing: Standing, known: dict[str, Known], tasks: dict[str, str]) -> dict[str, Known]:
+    def _allowed(self, here: Here, standing: Standing, known: dict[str, Known],
+                 tasks: dict[str, tuple[str, ...]]) -> dict[str, Known]:
         """Those that need nobody, and all of them if a person says yes to the others."""
         wider = {goal: each for goal, each in known.items() if _is_wider(standing.mode, each.mode)}
-        if not wider or self._is_confirmed(here, standing, wider, tasks):
+        if any(len(tasks[goal]) > 1 for goal in wider):
+            raise Refusal("same-goal", "Two tasks have the same goal, and their sub-agents may do more than you, so whoever is "
+                          "asked couldn't tell them apart.", "Give each task a goal of its own.")
+        if not wider or self._is_confirmed(here, standing, wider, {goal: told[0] for goal, told in tasks.items()}):
             return known
         return {goal: each for goal, each in known.items() if goal not in wider}
 
@@ -118,8 +122,8 @@ class Delegation:
             return False
 
 
-def tasks_of(args: Any) -> dict[str, str]:
-    """The goals that a call would start sub-agents for, and all that each is told, its goal first."""
+def tasks_of(args: Any) -> dict[str, tuple[str, ...]]:
+    """The goals that a call would start sub-agents for, and all that each sub-agent is told, its goal first."""
     if not isinstance(args, Mapping) or str(args.get("action") or "").strip().lower() not in _SPAWNING:
         return {}
     tasks = args.get("tasks")
@@ -130,12 +134,12 @@ def tasks_of(args: Any) -> dict[str, str]:
             tasks = None
     rows = [args, *tasks] if isinstance(tasks, list) else [args]
     shared = args.get("context")
-    found = {}
+    found: dict[str, tuple[str, ...]] = {}
     for row in rows:
         goal = row.get("goal") if isinstance(row, Mapping) else None
         if isinstance(goal, str) and goal:
             told = dict.fromkeys(each for each in (goal, row.get("context"), shared) if isinstance(each, str) and each)
-            found[goal] = " / ".join(told)
+            found[goal] = tuple(dict.fromkeys((*found.get(goal, ()), " / ".join(told))))
     return found
 
 

@@ -91,6 +91,7 @@ class ToolGate:
         self.pre_tool_call = pre_tool_call
 
     def _directive(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
+        tool_name = _exact(tool_name)
         try:
             text = self._denied(self._desk.place(session_id), tool_name, args)
             if not text and tool_name in self._directives and registry.toolset_of(tool_name) == OWN:
@@ -105,10 +106,11 @@ class ToolGate:
         if next_call is None:
             return None
         watch: Watch | None = None
+        tool_name = _exact(tool_name)
         try:
             hook_decides = capabilities.hook_decides(self._desk.manager, self.pre_tool_call)
-            if canonical(str(tool_name)) in EDITORS:
-                watch = self._watch(self._desk.place(session_id), str(tool_name), args)
+            if canonical(tool_name) in EDITORS:
+                watch = self._watch(self._desk.place(session_id), tool_name, args)
                 # A call with an id comes from the agent's loop, where the hook is still to be asked: its denial is the
                 # cleaner one. A call without comes from inside another tool, after the host's last look.
                 refusal = watch.refused if watch is not None and not (hook_decides and tool_call_id) else ""
@@ -137,10 +139,10 @@ class ToolGate:
         standing = self._desk.standing(place)
         if standing.mode is None or not standing.mode.restricted:
             return ""
-        if canonical(str(tool_name)) in EDITORS:
+        if canonical(tool_name) in EDITORS:
             self._stand_last()
         try:
-            verdict, facts = self._desk.verdict(standing, str(tool_name), args)
+            verdict, facts = self._desk.verdict(standing, tool_name, args)
             if verdict.allowed and tool_name == "write_file" and standing.record is not None:
                 for expected in writes.expected_of(args, facts, standing.record):
                     self._desk.memory.keep(self._desk.memory.expected, expected.plan.path, expected)
@@ -251,6 +253,11 @@ class ToolGate:
                 if isinstance(event, Wrote):
                     self._desk.memory.expected.pop(event.plan.path, None)
         return escape
+
+
+def _exact(tool_name: Any) -> str:
+    """The name itself; "", which no tool has, for what may show one name here and another to the host."""
+    return tool_name if type(tool_name) is str else ""
 
 
 def _mode_shown(standing: Standing) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Final
 from .. import entry, notices, transitions
 from ..controller import Desk, Here
 from ..errors import PlanModeError, StateError
-from ..host import prompts
+from ..host import prompts, session
 from ..questions import Questions
 from ..standing import NO_MODE, Standing
 from ..state.identity import CRON, Place, conversation_key
@@ -76,11 +76,14 @@ class TurnContext:
         """Whether this is a turn of a person's own conversation: not a sub-agent's, a side agent's or a scheduled one."""
         if platform == _SUBAGENT or here.facts.isolated or not here.place.known or here.place.surface in _PASSING:
             return False
+        if session.in_background_review():
+            return False
         return self._desk.is_own(here) and (here.place.process is None or platform in _CLI)
 
     def _lost(self, text: str) -> str:
         """What every turn in a mode must say while the model's runtime goes around plan-mode."""
-        return notices.CODEX if text and self._desk.bypassed() else ""
+        bypassed = self._desk.bypassed() if text else ""
+        return notices.UNENFORCED.format(bypassed) if bypassed else ""
 
     def _main_turn(self, here: Here, history: Any) -> str:
         place = here.place
@@ -120,7 +123,7 @@ class TurnContext:
         if desk.memory.adrift or place.conversation in desk.memory.akin or record.id in desk.memory.interfered:
             return False
         key = conversation_key(place.conversation)
-        here = any(folder.hashed(key) == record.conversation
+        here = any(folder.hashed(key) == record.conversation and desk.store.was_noted(folder, record.id)
                    and all(desk.store.record_id(folder, folder.hashed(each)) == record.id for each in place.keys)
                    for folder in desk.store.folders())
         return here and not notices.is_due(record, record.conversation, _marks(history))

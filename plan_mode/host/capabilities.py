@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from .seams import seam
 
 _NO_PERSONALITY: Final = ("", "none", "default", "neutral")
+_ACP_PROVIDERS: Final = frozenset({"copilot-acp", "github-copilot-acp", "copilot-acp-agent"})
+_ACP_ADDRESSES: Final = ("acp:", "acp+")
 CODEX_RUNTIME: Final = "codex_app_server"
 
 
@@ -62,13 +64,40 @@ def personality() -> str:
     return name if isinstance(name, str) and name.strip().lower() not in _NO_PERSONALITY else ""
 
 
-def bypassing_runtime() -> bool | None:
-    """Whether the model runs in the Codex app server, whose own tools no plugin sees; None if it can't be read."""
+def bypassing_runtime() -> str | None:
+    """Why no plugin sees all tools of the model, as a clause that names the setting; "" where it does, None if it can't be read.
+
+    Such programs bring tools of their own: the Codex app server runs commands, an ACP client writes files.
+    Does not: see a /model that a person types later on.
+    """
     config = read_config()
     if config is None:
         return None
-    model = config.get("model")
-    return isinstance(model, dict) and str(model.get("openai_runtime") or "").strip().lower() == CODEX_RUNTIME
+    found = next(_own_programs(config), "")
+    return f"the model runs in a program with tools of its own, which no plugin sees ({found})" if found else ""
+
+
+def _own_programs(config: Mapping[str, Any]) -> Iterator[str]:
+    for where, entry in _entries(config, "model", "fallback_model", "fallback_providers"):
+        if _word(entry, "openai_runtime") == CODEX_RUNTIME:
+            yield f"{where}: openai_runtime {CODEX_RUNTIME}"
+        if _word(entry, "provider") in _ACP_PROVIDERS or _word(entry, "base_url").startswith(_ACP_ADDRESSES):
+            yield f"{where}: {_word(entry, 'provider') or _word(entry, 'base_url')}"
+    for where, entry in _entries(config, "custom_providers", "providers"):
+        if CODEX_RUNTIME in (_word(entry, "api_mode"), _word(entry, "transport")):
+            yield f"{where}: {CODEX_RUNTIME}"
+
+
+def _entries(config: Mapping[str, Any], *names: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """What describes models and providers at these names: a mapping, several by name, or a list."""
+    for name in names:
+        held = config.get(name)
+        each = held if isinstance(held, list) else [held, *held.values()] if isinstance(held, dict) else []
+        yield from ((name, entry) for entry in each if isinstance(entry, dict))
+
+
+def _word(entry: Mapping[str, Any], name: str) -> str:
+    return str(entry.get(name) or "").strip().lower()
 
 
 def settings_reader(context: Any) -> Callable[[str, Any], Any] | None:

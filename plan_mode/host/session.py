@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ VARIABLES: Final = Bound(
 """The host's names for them. HERMES_SESSION_ID is never read, since it may be another chat's."""
 
 NOTHING_BOUND: Final = Bound()
+
+_REVIEW: Final = "bg-review"
+"""The host's name for the thread in which it looks back on a turn."""
 
 
 class _Variables:
@@ -174,6 +178,11 @@ def is_slash_worker() -> bool:
 def is_isolated() -> bool:
     """Whether the host runs this plugin in a child process."""
     return _ISOLATED
+
+
+def in_background_review() -> bool:
+    """Whether this thread looks back on a turn: older hosts let it speak in the conversation's own name."""
+    return threading.current_thread().name == _REVIEW
 
 
 def serves_other_sessions() -> bool:

@@ -34,6 +34,7 @@ _YOUNG_NS: Final = 50_000_000  # two writes in one tick of a file system's clock
 _MOST_CACHED: Final = 4096
 _GONE: Final = (errno.ENOENT, errno.ENOTDIR)
 _TRIES: Final = 3
+_NOTED_FOR: Final = 86_400
 
 Found = SessionRecord | Damaged | None
 
@@ -120,6 +121,13 @@ class Store:
         path = folder.record_path(record_id)
         return cast("Found", self._read(path, lambda text: from_text(text, path)))
 
+    def was_noted(self, folder: Folder, record_id: str) -> bool:
+        """Whether it is noted already that this session was seen today."""
+        try:
+            return time.time() - os.stat(folder.record_path(record_id)).st_mtime <= _NOTED_FOR
+        except OSError:
+            return False
+
     def records(self) -> list[SessionRecord | Damaged]:
         """All records there are, for people to look at. Raises StateError when the folder can't be read."""
         found: list[SessionRecord | Damaged] = []
@@ -198,10 +206,9 @@ class Writer:
 
     def touch(self, folder: Folder, record_id: str) -> None:
         """Note that a session was seen, at most once a day."""
-        with suppress(OSError):
-            path = folder.record_path(record_id)
-            if time.time() - os.stat(path).st_mtime > 86_400:
-                os.utime(path)
+        if not self._store.was_noted(folder, record_id):
+            with suppress(OSError):
+                os.utime(folder.record_path(record_id))
 
     def pointed_to(self, folder: Folder, hashed: str) -> str | None:
         """The record id in a key file, whether or not there is such a record; None without a well-formed key."""

@@ -183,8 +183,31 @@ def a_bound_session(machine: Machine) -> str:
 
 def the_codex_runtime(machine: Machine) -> str:
     machine.config = {"model": {"openai_runtime": " Codex_App_Server "}}
-    return ("Nothing was turned on. The model runs in the Codex app server, whose own tools no plugin sees. "
-            "Remove model.openai_runtime from config.yaml, start Hermes again and type /planmode on.")
+    return ("Nothing was turned on, because the model runs in a program with tools of its own, which no plugin sees (model: "
+            "openai_runtime codex_app_server). Choose another in config.yaml, start Hermes again and type /planmode on.")
+
+
+@pytest.mark.parametrize(("config", "found"), [
+    ({"model": {"openai_runtime": "codex_app_server"}}, "model: openai_runtime codex_app_server"),
+    ({"model": {"provider": "copilot-acp"}}, "model: copilot-acp"),
+    ({"model": {"provider": " GitHub-Copilot-ACP "}}, "model: github-copilot-acp"),
+    ({"model": {"base_url": "acp://copilot"}}, "model: acp://copilot"),
+    ({"model": {"base_url": "acp+tcp://127.0.0.1:1"}}, "model: acp+tcp://127.0.0.1:1"),
+    ({"fallback_model": {"provider": "copilot-acp", "model": "m"}}, "fallback_model: copilot-acp"),
+    ({"fallback_model": [{"provider": "x"}, {"provider": "copilot-acp"}]}, "fallback_model: copilot-acp"),
+    ({"fallback_providers": [{"provider": "copilot-acp"}]}, "fallback_providers: copilot-acp"),
+    ({"custom_providers": [{"name": "mine", "api_mode": "codex_app_server"}]}, "custom_providers: codex_app_server"),
+    ({"providers": {"mine": {"transport": "codex_app_server"}}}, "providers: codex_app_server"),
+    *(({"model": model}, "") for model in (None, "m", [], {}, {"provider": "copilot"}, {"provider": "openai-codex"},
+                                           {"api_mode": "codex_app_server"}, {"base_url": "https://acp.example"})),
+    *(({name: held}, "") for name in ("fallback_model", "fallback_providers", "custom_providers", "providers")
+      for held in (None, [], {}, "copilot-acp", [None, "x", 7], {"x": None}, [{"provider": None, "api_mode": 7}])),
+])
+def test_programs_with_tools_of_their_own(config: dict[str, Any], found: str, cli: Cli, machine: Machine) -> None:
+    machine.config = config
+    said = cli.type("/planmode on")
+    assert not found or f"which no plugin sees ({found})." in said
+    assert cli.restricted is not bool(found)
 
 
 def a_held_lock(machine: Machine) -> str:
@@ -282,8 +305,8 @@ def test_status_names_what_isnt_covered(machine: Machine) -> None:
         "Note: plan mode can't be turned on or off here. This plugin runs in a process of its own (plugins.isolation: host), "
         "where it can't see whose command this is. Remove plugins.isolation from config.yaml and start Hermes again. On the "
         "machine itself, hermes plan-mode off <record id> always works.",
-        "Note: the model runs in the Codex app server, whose own tools no plugin sees: nothing is enforced there; remove "
-        "model.openai_runtime from config.yaml and start Hermes again.",
+        "Note: nothing is enforced, because the model runs in a program with tools of its own, which no plugin sees (model: "
+        "openai_runtime codex_app_server); choose another in config.yaml and start Hermes again.",
         "Note: the file tools work on another machine; plan files can't be written.",
         *NOTES.splitlines()[1:], "Next: as the note says"])
 

@@ -51,6 +51,18 @@ def orchestrator(cli: Cli) -> Cli:
 
 # -- childMode
 
+def test_two_tasks_that_whoever_is_asked_couldnt_tell_apart(orchestrator: Cli, person: Person) -> None:
+    tasks = [{"goal": "tidy up", "context": "format README.md"}, {"goal": "tidy up", "context": "delete everything below /srv"}]
+    assert delegated(orchestrator, {"tasks": tasks}) == {
+        "error": "Two tasks have the same goal, and their sub-agents may do more than you, so whoever is asked couldn't tell "
+                 "them apart. Give each task a goal of its own."}
+    assert person.asked == []
+    person.says("once")
+    assert delegated(orchestrator, {"tasks": [tasks[0], tasks[0]]}) == {"started": 2}
+    [card] = person.asked
+    assert "format README.md" in card.details
+
+
 @pytest.mark.parametrize(("answer", "then"), [
     ("once", EVERYTHING), ("session", EVERYTHING), ("always", EVERYTHING),
     ("deny", NOTHING), ("timeout", NOTHING), ("cancelled", NOTHING), ("notify_failed", NOTHING), ("yes", NOTHING),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from plan_mode import cli as operator
@@ -100,6 +102,18 @@ def test_another_process_runs_the_turns(tab: Tab, machine: Machine) -> None:
     assert tab.type("/planmode approve").startswith("Approved: ")
     assert not worker.restricted
     assert "The user approved the plan" in worker.turn()
+
+
+def test_a_session_that_somebody_talks_to_each_day_never_expires(tab: Tab, machine: Machine) -> None:
+    machine.set(keep_days=7)
+    other = machine.cli("Z")
+    tab.turn()
+    for _ in range(10):
+        for file in machine.files():
+            os.utime(file, (then := file.stat().st_mtime - 86_500, then))
+        assert tab.turn().startswith("[plan-mode] Plan mode is on: ")
+    other.type("/planmode on")
+    assert tab.restricted
 
 
 @pytest.mark.parametrize("turned", [False, True])

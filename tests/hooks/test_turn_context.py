@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -242,6 +243,18 @@ def test_nobody_else_takes_a_notice(conversation: str, platform: str, cli: Cli, 
     for _ in range(2):
         assert cli.turn(conversation=conversation, platform=platform) == reminder(machine)
     assert "the task" in cli.turn()
+
+
+def test_the_hosts_review_of_a_turn_takes_none(planning: Cli) -> None:
+    """Older hosts run it in the conversation's own name, after the answer."""
+    planning.write_plan()
+    planning.type("/planmode approve")
+    told: list[str] = []
+    review = threading.Thread(target=lambda: told.append(planning.turn(keep=False)), name="bg-review")
+    review.start()
+    review.join(20)
+    assert told == [""]
+    assert "Implement it now." in planning.turn()
 
 
 def test_an_unresolved_conversation_takes_none(planning: Cli, machine: Machine) -> None:
@@ -488,14 +501,15 @@ def test_a_runtime_that_no_plugin_sees_is_named_in_every_turn(cli: Cli, machine:
     config = machine.home / "config.yaml"
     config.write_text("a: 1\n")
     cli.type("/planmode on")
-    assert "Codex" not in cli.turn()
+    assert "NOT enforced" not in cli.turn()
     machine.config = {"model": {"openai_runtime": "codex_app_server"}}
     config.write_text("a: 12\n")
-    lost = ("[plan-mode] The model runs in the Codex app server, whose own tools no plugin sees: the mode is NOT enforced now. "
-            "Tell the user to remove model.openai_runtime from config.yaml and to start Hermes again.")
+    lost = ("[plan-mode] The mode is NOT enforced now, because the model runs in a program with tools of its own, which no "
+            "plugin sees (model: openai_runtime codex_app_server). Tell the user to choose another in config.yaml and to start "
+            "Hermes again.")
     for _ in range(2):
         assert cli.turn().endswith(f"\n{lost}")
-    assert "Note: the model runs in the Codex app server" in cli.type("/planmode status")
+    assert "Note: nothing is enforced, because the model runs in a program with" in cli.type("/planmode status")
     cli.type("/planmode off")
     cli.turn()
     assert cli.turn() == ""

@@ -391,7 +391,7 @@ REFUSED: dict[str, tuple[Callable[[Hermes, pytest.MonkeyPatch], Any], str]] = {
     "no CLI object": (without_cli, "no interactive CLI"),
     "server process": (as_server, "HERMES_GATEWAY_SESSION"),
     "live gateway runner": (as_gateway, "runs the messaging gateway"),
-    "codex runtime": (with_codex, "Codex app server"),
+    "codex runtime": (with_codex, "openai_runtime codex_app_server"),
 }
 
 

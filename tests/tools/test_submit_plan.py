@@ -284,7 +284,8 @@ def test_what_the_person_does_after_a_told_approval(
     ({"path": 7}, "malformed-argument"), ({"path": ["x"]}, "malformed-argument"),
     ({"path": "{plan}", "summary": 7}, "malformed-argument"),
     ({"path": "/etc/hosts"}, "not-this-session's"), ({"path": "{plans}/other.md"}, "not-this-session's"),
-    ({"path": "{plan}\0"}, ""), ({"path": "{name}"}, ""), ({"path": "{plan}", "approved": True}, ""),
+    ({"path": "{plan}\0"}, "not-this-session's"), ({"path": "{plan}\ud800"}, "not-this-session's"),
+    ({"path": "{name}"}, ""), ({"path": "{plan}", "approved": True}, ""),
 ])
 def test_arguments(args: Any, rule: str, planning: Cli, plan: Path, person: Person) -> None:
     names = {"{plan}": str(plan), "{plans}": str(plan.parent), "{name}": plan.name}

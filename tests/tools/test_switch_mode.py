@@ -436,7 +436,7 @@ def test_a_lockdown_is_nothing_to_ask_about(cli: Cli, person: Person) -> None:
 
 def test_where_the_runtime_goes_around(machine: Machine, person: Person) -> None:
     machine.config = {"model": {"openai_runtime": "codex_app_server"}}
-    assert asking(machine.cli(), "ask")["rule"] == "codex-runtime"
+    assert asking(machine.cli(), "ask")["rule"] == "own-runtime"
 
 
 def test_the_pause(machine: Machine, person: Person) -> None:

@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any, Final
 
 from . import plans
@@ -14,7 +15,7 @@ from .host import registry, skills
 from .modes.builtin import PLAN
 from .modes.model import Mode
 from .policy.catalogue import CATALOGUE, EDITORS, WRITERS, canonical
-from .policy.containment import Inside, Outside, absolute, as_path, contain, locate
+from .policy.containment import Inside, Outside, absolute, as_path, contain, locate, misread
 from .policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, could_allow
 from .policy.options import option_among
 from .policy.protected import Protected, protected_places, protecting
@@ -95,7 +96,20 @@ def _targets(ground: Ground, name: str, arguments: Mapping[str, Any]) -> tuple[T
     if isinstance(named, Unreadable):
         return named
     fault = plans.directory_fault(ground.plan_root) if ground.plan_root else ""
-    return tuple(_target(ground, fault, untrusted) for untrusted in named)
+    targets = tuple(_target(ground, fault, untrusted) for untrusted in named)
+    entangled = _entangled(targets)
+    return Unreadable(entangled) if entangled else targets
+
+
+def _entangled(targets: tuple[Target, ...]) -> str:
+    """Why what is done to one file of a patch may decide where another one lies; "" where it can't."""
+    inside = [target for target in targets if isinstance(target.judged, Inside)] if len(targets) > 1 else []
+    if any(os.path.islink(target.shown) for target in inside):
+        return "one of its several files is a symbolic link"
+    reals = {target.judged.real for target in inside if isinstance(target.judged, Inside)}
+    if any(not reals.isdisjoint(map(str, PurePath(real).parents)) for real in reals):
+        return "one of its files is a folder of another one"
+    return ""
 
 
 def _target(ground: Ground, directory_fault: str, untrusted_path: object) -> Target:
@@ -122,7 +136,11 @@ def _anywhere(untrusted_path: object) -> Inside | Outside:
     if isinstance(path, Outside):
         return path
     real = _real(path)
-    return Inside(real, os.path.exists(real)) if real else Outside("unreadable-path", f"{path!r} can't be followed to its end")
+    if not real:
+        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
+    if os.path.isdir(real):  # older hosts move a file into it
+        return Outside("not-a-file", f"{real!r} isn't a regular file")
+    return misread(path, real) or Inside(real, os.path.exists(real))
 
 
 def _real(untrusted_path: object) -> str:

@@ -18,6 +18,7 @@ from plan_mode.facts import Ground, gather, protector_of
 from plan_mode.host import capabilities
 from plan_mode.host.workspace import works_remotely
 from plan_mode.modes.builtin import PLAN, READ_ONLY
+from plan_mode.modes.model import Grants, Mode
 from plan_mode.policy.containment import MOST_BYTES, Inside, Outside
 from plan_mode.policy.decide import MOST_INNER_CALLS, Facts, Fallback, InnerCall, Target, Verdict, decide
 from plan_mode.policy.targets import MOST_TARGETS, Unreadable
@@ -398,3 +399,26 @@ def test_a_path_that_cannot_be_followed_is_no_failure(
     monkeypatch.setattr(os.path, "realpath", realpath)
     monkeypatch.setattr(os.path, "islink", lambda path: True)
     assert verdict(ground, "write_file", {"path": "/x/a.md"}).rule == "unreadable-path"
+
+
+@pytest.mark.parametrize(("files", "rule"), [
+    (("a.md", "b.md"), "granted"),
+    (("a.md", "a.md"), "granted"),
+    (("own/x.md", "own"), "unreadable-targets"),
+    (("own", "own/deep/x.md"), "unreadable-targets"),
+    (("own.md", "own/x.md"), "granted"),
+    (("link.md", "b.md"), "unreadable-targets"),
+    (("b.md", "link.md"), "unreadable-targets"),
+    (("link.md",), "granted"),
+    (("folder",), "not-a-file"),
+    (("blank",), "unshowable-path"),
+])
+def test_what_one_file_of_a_patch_does_to_another(files: tuple[str, ...], rule: str, ground: Ground, tmp_path: Path) -> None:
+    here = tmp_path.resolve() / "files"
+    (here / "folder").mkdir(parents=True)
+    (here / "link.md").symlink_to("a.md")
+    (here / "blank").symlink_to("x ")
+    patch = "\n".join(["*** Begin Patch", *(f"*** Add File: {here / name}\n+x" for name in files), "*** End Patch"])
+    mode = Mode("custom", "Custom", "x", Grants(frozenset({"edit"})))
+    found = verdict(replace(ground, mode=mode), "patch", {"mode": "patch", "patch": patch})
+    assert found.rule == rule

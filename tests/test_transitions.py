@@ -183,6 +183,31 @@ def test_a_switch_to_the_same_mode_is_refused() -> None:
     assert apply(MODE, replace(SWITCH, slug="mine")).pin == "pin2", "another definition of the same name is another mode"
 
 
+def test_a_switch_to_the_same_mode_says_so() -> None:
+    with pytest.raises(Refusal) as refused:
+        apply(MODE, replace(SWITCH, slug="mine", pin="pin1"))
+    assert str(refused.value) == "This session is already in mine mode. Type /mode off to leave it."
+
+
+def test_whose_a_session_is() -> None:
+    """Who turned it on first, until it leaves; nobody's where the surface knows of no users."""
+    assert apply(replace(OUT, owner="me"), ENTER).owner == "you"
+    assert apply(replace(MODE, owner="me"), ENTER).owner == "me"
+    assert apply(replace(MODE, owner=""), ENTER).owner == "you"
+
+
+@pytest.mark.parametrize("event", EXPECTED, ids=lambda event: type(event).__name__)
+def test_only_a_persons_decision_ends_that_it_is_by_default(event: Event) -> None:
+    before = replace(MODE if isinstance(event, Switch) else PLAN, by_default=True)
+    decided = isinstance(event, Enter | Switch | Approve | Reject | Leave)
+    assert apply(before, event).by_default is not decided
+
+
+def test_a_decision_takes_what_a_tool_has_told_already() -> None:
+    before = replace(MODE, owed=Owed(approved="/p/a.md", said="abcdef"), conversation="c")
+    assert apply(before, SWITCH).told == Told("c", "mine", "/p", "abcdef", "pin1")
+
+
 def test_approved_to_no_mode() -> None:
     after = apply(PLAN, replace(APPROVE, to=None))
     assert (after.mode, after.owed) == (None, Owed(approved="/p/a.md"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat
@@ -12,6 +13,9 @@ MOST_BYTES: Final = 4096
 MOST_BYTES_OF_A_NAME: Final = 255
 MOST_NAMES: Final = 64
 """Folders that a path may go through; each is looked at, and the time for it is bounded."""
+
+MOST_LINKS: Final = 40
+"""Links that a path may follow, one after another: as many as Linux follows."""
 
 _PROC: Final = "/proc"
 
@@ -59,6 +63,9 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
         return Outside("unreadable-path", f"{path!r} can't be followed to its end")
     if link is not None:
         return Outside("symlink", f"{link!r} is a symbolic link")
+    fault = misread(path, real)
+    if fault is not None:
+        return fault
     if not _is_below(real, trusted_root):
         return Outside("outside-plans", f"{path!r} isn't below {trusted_root}")
     if any(part.startswith(".") for part in real[len(trusted_root):].split(os.sep)[:-1]):
@@ -85,6 +92,9 @@ def locate(untrusted_path: object, trusted_root: str) -> Inside | Outside:
         return Outside("unreadable-path", f"{path!r} can't be followed to its end")
     if link is not None:
         return Outside("symlink", f"{link!r} is a symbolic link")
+    fault = misread(path, real)
+    if fault is not None:
+        return fault
     if named is None or not _is_below(real, trusted_root):
         return Outside("outside-project", f"{path!r} isn't below {trusted_root}")
     judged = judge_entry(real)
@@ -98,11 +108,23 @@ def absolute(untrusted_path: object) -> str | Outside:
     path = as_path(untrusted_path)
     if isinstance(path, Outside):
         return path
+    if os.sep != "/":
+        return Outside("unsupported-system", "only paths of a POSIX system can be checked")
     if not os.path.isabs(path):
         return Outside("not-absolute", f"{path!r} isn't an absolute path")
     if ".." in path.split(os.sep):
         return Outside("dot-dot", f"{path!r} holds '..'")
     return path
+
+
+def misread(path: str, real: str) -> Outside | None:
+    """What speaks against the place that a path leads to: some hosts put it into a patch instead, and read that anew."""
+    shown = as_path(real)
+    if isinstance(shown, Outside):
+        return shown
+    if (real != real.strip() and path == path.strip()) or ("->" in real and "->" not in path):
+        return Outside("unshowable-path", f"{path!r} leads to a name that could be read as another one")
+    return None
 
 
 def _name_below(path: str, trusted_root: str) -> str | None:
@@ -142,21 +164,26 @@ def _is_below(path: str, trusted_root: str) -> bool:
 
 
 def _follow(path: str, trusted_root: str) -> tuple[str | None, str]:
-    """The first symbolic link of an absolute path that stands in the root or below it; else None, and the real path.
+    """The first symbolic link on the way of an absolute path that stands in the root or below it; else None, and the real path.
 
-    One in /proc counts as well: behind it another process, such as the host's own shell, finds something else.
+    One in /proc counts as well: behind it another process, such as the host's own shell, finds something else. Each step of
+    a link's own target is looked at in the same way. Raises OSError where links lead in a circle.
     """
-    here = os.sep
-    for name in path.split(os.sep):
-        if name in ("", "."):
+    here, links, ahead = os.sep, 0, path.split(os.sep)[::-1]
+    while ahead:
+        name = ahead.pop()
+        entry = os.path.dirname(here) if name == ".." else os.path.join(here, name)
+        if name in ("", ".", "..") or not os.path.islink(entry):
+            here = entry if name not in ("", ".") else here
             continue
-        entry = os.path.join(here, name)
-        if not os.path.islink(entry):
-            here = entry
-        elif any(here == place or _is_below(here, place) for place in (trusted_root, _PROC)):
+        links += 1
+        if any(here == place or _is_below(here, place) for place in (trusted_root, _PROC)):
             return entry, entry
-        else:
-            here = os.path.realpath(entry)
+        if links > MOST_LINKS:
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), entry)
+        target = os.readlink(entry)
+        here = os.sep if os.path.isabs(target) else here
+        ahead += target.split(os.sep)[::-1]
     return None, here
 
 

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import ntpath
 import os
 import socket
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from plan_mode.policy.containment import MOST_NAMES, Inside, Outside, as_path, contain
+from plan_mode.policy import containment
+from plan_mode.policy.containment import MOST_BYTES, MOST_NAMES, Inside, Outside, as_path, contain, locate
 
 
 @pytest.fixture
@@ -316,6 +319,141 @@ def test_a_way_through_proc_is_another_for_each_process(base: Path, monkeypatch:
     assert judged.rule == "symlink"
 
 
+@pytest.mark.skipif(not os.path.islink("/proc/self"), reason="this system has no /proc")
+@pytest.mark.parametrize("path", [
+    "/dev/fd/{}", "/proc/self/fd/{}", "/proc/PID/fd/{}", "/proc/self/task/PID/fd/{}", "//dev/./fd/{}",
+    "/proc/self/root/dev/fd/{}",
+])
+@pytest.mark.parametrize("opened", ["R/plan.md", "B/w/src.md", "B/outside"])
+def test_an_open_descriptor_is_no_way_in(base: Path, path: str, opened: str) -> None:
+    root = str(base / "w" / ".hermes" / "plans")
+    descriptor = os.open(opened.replace("R", root).replace("B", str(base)), os.O_RDONLY)
+    try:
+        for judge in (contain, locate):
+            judged = judge(path.replace("PID", str(os.getpid())).format(descriptor), root)
+            assert isinstance(judged, Outside)
+            assert judged.rule == "symlink"
+    finally:
+        os.close(descriptor)
+
+
+@pytest.mark.parametrize(("path", "rule"), [
+    ("R/plan.md\n", "unshowable-path"),
+    ("R/a\n/b.md", "unshowable-path"),
+    ("R/a\r\nb.md", "unshowable-path"),
+    ("R/pipe.md/", "not-a-file"),
+    ("R/sub", "not-a-file"),
+    ("R/sub/", "not-a-file"),
+    ("/dev/null", "outside"),
+    ("/dev/shm/a.md", "outside"),
+    ("R/" + "é" * 127 + "x", ""),
+    ("R/" + "é" * 128, "path-too-long"),
+    ("R/new/", ""),
+    ("R/new//", ""),
+])
+def test_special_ways_in(base: Path, path: str, rule: str) -> None:
+    """What both judge alike."""
+    root = str(base / "w" / ".hermes" / "plans")
+    for judge in (contain, locate):
+        judged = judge(path.replace("R", root), root)
+        assert (judged.rule if isinstance(judged, Outside) else "").startswith(rule)
+        assert isinstance(judged, Outside) is bool(rule)
+
+
+def test_as_many_folders_as_may_be(base: Path) -> None:
+    root = str(base / "w" / ".hermes" / "plans")
+    deepest = root + "/d" * (MOST_NAMES - len(root.split("/")))
+    for judge in (contain, locate):
+        assert isinstance(judge(deepest, root), Inside)
+        assert isinstance(judge(f"{deepest}/d", root), Outside)
+
+
+@pytest.mark.parametrize(("there", "twin"), [
+    ("twin-a.md", "TWIN-A.md"), ("twin-a.md", "twin-a.MD"), ("\u00e9.md", "e\u0301.md"),
+    ("\u00df.md", "ss.md"), ("\u017f.md", "s.md"),
+    ("\u212a.md", "K.md"), ("x.md", "x.md "), ("x.md", "x.md."),
+])
+def test_a_twin_of_a_link_is_judged_as_the_system_reads_it(base: Path, there: str, twin: str) -> None:
+    """Where the system takes the two for one name, the twin is the link; else it is another file, or none yet."""
+    root = base / "w" / ".hermes" / "plans"
+    (root / there).symlink_to(base / "w" / "src.md")
+    assert isinstance(judge(base, f"R/{there}"), Outside)
+    if os.path.lexists(root / twin):
+        assert isinstance(judge(base, f"R/{twin}"), Outside)
+    else:
+        assert judge(base, f"R/{twin}") == Inside(str(root / twin), False)
+
+
+@pytest.mark.skipif(not os.path.islink("/proc/self"), reason="this system has no /proc")
+@pytest.mark.parametrize(("link", "target", "path"), [
+    ("here", "/proc/self/cwd", "B/here/x.md"),
+    ("here", "/proc/self/cwd/sub", "B/here/x.md"),
+    ("w/here", "/dev/fd/../../self/cwd", "B/w/here/x.md"),
+    ("two", "R/to-inside", "B/two/plan.md"),
+    ("loop", "loop/../w/.hermes/plans/x.md", "B/loop"),
+])
+def test_every_step_of_a_link_above_the_root_is_looked_at(
+    base: Path, monkeypatch: pytest.MonkeyPatch, link: str, target: str, path: str,
+) -> None:
+    root = base / "w" / ".hermes" / "plans"
+    monkeypatch.chdir(root)
+    (base / link).symlink_to(target.replace("R", str(root)))
+    assert isinstance(judge(base, path), Outside)
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\n*** Delete File: ", "a\x1b[2J", "a\u202eb", "a\udcff"])
+def test_what_a_person_cannot_see_behind_a_link(base: Path, name: str) -> None:
+    """A host may write the real path into a patch, where a line break begins another header."""
+    project = base / "w"
+    (project / name).mkdir()
+    (project / "shown").symlink_to(name)
+    for path in ("shown/x.md", "shown"):
+        judged = locate(f"{project}/{path}", str(project))
+        assert isinstance(judged, Outside)
+        assert judged.rule == "unshowable-path" or path == "shown"
+
+
+def on_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The path rules of Windows for what is asked of the text alone; nothing of its file system."""
+    monkeypatch.setattr(containment, "os", SimpleNamespace(path=ntpath, sep=ntpath.sep))
+
+
+@pytest.mark.parametrize("path", [
+    "C:a.md", "C:", "plans\\a.md", "C:\\w\\plans\\a.md", "C:\\w\\plans\\..\\..\\x.md", "C:\\w\\..", "\\\\server\\share\\..\\a.md",
+    "\\\\?\\C:\\w\\..\\a.md", "C:/w/plans/../../x.md", "C:\\w\\plans/../../x.md", "C:\\w/..\\x.md", "C:\\w\\.. \\x.md",
+    "\\a.md", "/a.md", "\\\\?\\C:\\w\\plans\\a.md", "\\\\.\\COM1", "C:\\w\\plans\\CON.md", "C:\\w\\plans\\NUL.md",
+    "C:\\w\\plans\\COM1.md", "C:\\w\\plans\\a.md:evil", "C:\\w\\plans\\a.md::$DATA", "C:\\w\\plans\\a.md.", "C:\\w\\plans\\a.md ",
+    "C:\\PROGRA~1\\a.md",
+])
+def test_nothing_is_written_by_the_rules_of_windows(monkeypatch: pytest.MonkeyPatch, path: str) -> None:
+    """Devices, streams, short names, blanks that vanish, two kinds of slashes: none of it is known here, so all is refused."""
+    on_windows(monkeypatch)
+    refused = Outside("unsupported-system", "only paths of a POSIX system can be checked")
+    for judge in (contain, locate):
+        assert judge(path, "C:\\w\\plans") == refused
+
+
+def test_a_plan_directory_whose_name_is_hidden_by_a_link(base: Path) -> None:
+    root = base / "a -> b"
+    root.mkdir()
+    (base / "shown").symlink_to(root)
+    named = f"{base}/shown/x.md"
+    assert contain(named, str(root)) == Outside("unshowable-path", f"{named!r} leads to a name that could be read as another one")
+    assert contain(f"{root}/x.md", str(root)) == Inside(f"{root}/x.md", False)
+
+
+@pytest.mark.parametrize(("name", "path"), [("x.md ", "shown"), (" x.md", "shown"), ("a -> b", "shown/x.md")])
+def test_what_could_be_read_as_another_name_behind_a_link(base: Path, name: str, path: str) -> None:
+    project = base / "w"
+    (project / "shown").symlink_to(name)
+    named = f"{project}/{path}"
+    expected: Inside | Outside = Outside("unshowable-path", f"{named!r} leads to a name that could be read as another one")
+    if name == " x.md":  # a blank within the path ends nothing
+        expected = Inside(f"{project}/ x.md", False, ("shown", " x.md"))
+    assert locate(named, str(project)) == expected
+    assert isinstance(locate(f"{project}/a -> b/x.md", str(project)), Inside)
+
+
 def test_a_socket_is_not_a_file() -> None:
     with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listening:
         root = os.path.realpath(folder)
@@ -343,9 +481,24 @@ def test_what_cannot_be_followed_is_outside(base: Path, monkeypatch: pytest.Monk
     monkeypatch.setattr(os.path, "realpath", realpath)
     monkeypatch.setattr(os.path, "islink", lambda path: True)
     root = str(base / "w" / ".hermes" / "plans")
-    assert contain(f"{root}/a.md", root) == Outside("unreadable-path", f"{root + '/a.md'!r} can't be followed to its end")
+    for judge in (contain, locate):
+        assert judge(f"{root}/a.md", root) == Outside("unreadable-path", f"{root + '/a.md'!r} can't be followed to its end")
 
 
 @pytest.mark.parametrize("path", ["a.md", "/a.md", "../a.md", "~", " ", "/" * 10])
 def test_as_path_says_only_whether_the_system_can_be_asked(path: str) -> None:
     assert as_path(path) == path
+
+
+def test_the_longest_path_and_the_most_folders(tmp_path: Path) -> None:
+    longest = "/" + "/".join(["x" * 240] * 16 + ["y" * (MOST_BYTES - 1 - 241 * 16)])
+    most = "/" + "/".join(["x"] * (MOST_NAMES - 1))
+    for path in (longest, most):
+        assert as_path(path) == path
+    assert len(longest) == MOST_BYTES
+    assert isinstance(as_path(longest + "y"), Outside)
+    assert isinstance(as_path(most + "/x"), Outside)
+
+
+def test_a_link_in_proc_says_so() -> None:
+    assert locate("/proc/self/cwd/a.md", "/proc") == Outside("symlink", "'/proc/self' is a symbolic link")

@@ -319,6 +319,8 @@ def test_the_fallback_only_reads(tool: str) -> None:
     (custom(allow=frozenset({"terminal"}), deny=frozenset({"terminal"})), "terminal", Facts(), "explicit-deny"),
     (custom(deny=frozenset({"clarify"})), "clarify", Facts(), "explicit-deny"),
     (custom(deny=frozenset({"todo_list"})), "todo", Facts(), "explicit-deny"),
+    (custom(deny=frozenset({"todo"})), "todo_list", Facts(), "explicit-deny"),
+    (custom(deny=frozenset({"mcp:"})), "todo_list", Facts(), "always-available"),
     (custom(*GROUPS, deny=frozenset({"tool_call"})), "tool_call", facts(inner=(InnerCall("read_file"),)), "explicit-deny"),
     (custom(*GROUPS, deny=frozenset({"write_file"})), "write_file", facts(PLAN_FILE), "explicit-deny"),
     (custom(*GROUPS, deny=frozenset({"terminal"})), "tool_call", facts(inner=(InnerCall("terminal"),)), "explicit-deny"),

@@ -122,6 +122,7 @@ def test_the_number_of_files_is_bounded() -> None:
 # -- changing them
 
 def upper(path: str) -> str:
+    assert path, "nothing isn't changed into something"
     return path.upper()
 
 

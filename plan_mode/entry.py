@@ -179,7 +179,7 @@ def refuse_where_unenforced(desk: Desk, here: Here) -> None:
         raise Refusal(here.refusal.rule, f"Nothing was turned on. {here.refusal.reason}", here.refusal.hint)
     bypassed = desk.bypassed()
     if bypassed:
-        raise Refusal("own-runtime", f"Nothing was turned on, because {bypassed}.",
+        raise Refusal("own-runtime", f"Nothing was turned on. {bypassed[0].upper()}{bypassed[1:]}.",
                       "Choose another in config.yaml, start Hermes again and type /planmode on.")
 
 

@@ -1,4 +1,4 @@
-"""The tables of docs/modes.md are those of the code and of the tests."""
+"""The tables of docs/modes.md are those of the code and of the tests; docs/security.md names tests that there are."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from plan_mode.policy.catalogue import ALWAYS, CATALOGUE
 
 TESTS = Path(__file__).parent
 MODES = (TESTS.parent / "docs" / "modes.md").read_text(encoding="utf-8")
+SECURITY = (TESTS.parent / "docs" / "security.md").read_text(encoding="utf-8")
 
 
 def deviations() -> dict[str, str]:
@@ -51,3 +52,14 @@ def test_every_group_is_told_with_all_its_tools() -> None:
 def test_every_field_is_told() -> None:
     told = set(re.findall(r"^\| `(\w+)` \|", MODES.partition("## The fields")[2].partition("\n## ")[0], re.M))
     assert told == set(FIELDS) - {"source"}
+
+
+def test_every_row_of_the_threats_names_a_test_that_is_there() -> None:
+    rows = [line for line in SECURITY.partition("## Ways around")[2].partition("\n## ")[0].splitlines() if line.startswith("| ")]
+    assert len(rows) > 30
+    for row in rows[1:]:
+        named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", row.split("|")[4])
+        assert named, row
+        for path, name in named:
+            tree = ast.parse((TESTS.parent / path).read_text(encoding="utf-8"))
+            assert name in {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}, f"{path}::{name}"

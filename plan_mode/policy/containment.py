@@ -54,18 +54,10 @@ def contain(untrusted_path: object, trusted_root: str) -> Inside | Outside:
     """
     if not trusted_root or not os.path.isabs(trusted_root):
         return Outside("no-plan-directory", "this session has no plan directory")
-    path = absolute(untrusted_path)
-    if isinstance(path, Outside):
-        return path
-    try:
-        link, real = _follow(path, trusted_root)
-    except (OSError, RecursionError):
-        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
-    if link is not None:
-        return Outside("symlink", f"{link!r} is a symbolic link")
-    fault = misread(path, real)
-    if fault is not None:
-        return fault
+    reached = _reached(untrusted_path, trusted_root)
+    if isinstance(reached, Outside):
+        return reached
+    path, real = reached
     if not _is_below(real, trusted_root):
         return Outside("outside-plans", f"{path!r} isn't below {trusted_root}")
     if any(part.startswith(".") for part in real[len(trusted_root):].split(os.sep)[:-1]):
@@ -82,19 +74,11 @@ def locate(untrusted_path: object, trusted_root: str) -> Inside | Outside:
     """
     if not trusted_root or not os.path.isabs(trusted_root):
         return Outside("no-project", "this session's project isn't known")
-    path = absolute(untrusted_path)
-    if isinstance(path, Outside):
-        return path
-    try:
-        link, real = _follow(path, _PROC)
-        named = _name_below(path, trusted_root)
-    except (OSError, RecursionError):
-        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
-    if link is not None:
-        return Outside("symlink", f"{link!r} is a symbolic link")
-    fault = misread(path, real)
-    if fault is not None:
-        return fault
+    reached = _reached(untrusted_path, _PROC)
+    if isinstance(reached, Outside):
+        return reached
+    path, real = reached
+    named = _name_below(path, trusted_root)
     if named is None or not _is_below(real, trusted_root):
         return Outside("outside-project", f"{path!r} isn't below {trusted_root}")
     judged = judge_entry(real)
@@ -115,6 +99,20 @@ def absolute(untrusted_path: object) -> str | Outside:
     if ".." in path.split(os.sep):
         return Outside("dot-dot", f"{path!r} holds '..'")
     return path
+
+
+def _reached(untrusted_path: object, unlinked: str) -> tuple[str, str] | Outside:
+    """The path and where it really leads, without a link below the folder that must have none."""
+    path = absolute(untrusted_path)
+    if isinstance(path, Outside):
+        return path
+    try:
+        link, real = _follow(path, unlinked)
+    except OSError:
+        return Outside("unreadable-path", f"{path!r} can't be followed to its end")
+    if link is not None:
+        return Outside("symlink", f"{link!r} is a symbolic link")
+    return misread(path, real) or (path, real)
 
 
 def misread(path: str, real: str) -> Outside | None:
@@ -163,8 +161,8 @@ def _is_below(path: str, trusted_root: str) -> bool:
     return path != trusted_root and os.path.commonpath([path, trusted_root]) == trusted_root
 
 
-def _follow(path: str, trusted_root: str) -> tuple[str | None, str]:
-    """The first symbolic link on the way of an absolute path that stands in the root or below it; else None, and the real path.
+def _follow(path: str, unlinked: str) -> tuple[str | None, str]:
+    """The first symbolic link of an absolute path that stands in that folder or below it; else None, and the real path.
 
     One in /proc counts as well: behind it another process, such as the host's own shell, finds something else. Each step of
     a link's own target is looked at in the same way. Raises OSError where links lead in a circle.
@@ -177,7 +175,7 @@ def _follow(path: str, trusted_root: str) -> tuple[str | None, str]:
             here = entry if name not in ("", ".") else here
             continue
         links += 1
-        if any(here == place or _is_below(here, place) for place in (trusted_root, _PROC)):
+        if any(here == place or _is_below(here, place) for place in (unlinked, _PROC)):
             return entry, entry
         if links > MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), entry)

@@ -183,7 +183,7 @@ def a_bound_session(machine: Machine) -> str:
 
 def the_codex_runtime(machine: Machine) -> str:
     machine.config = {"model": {"openai_runtime": " Codex_App_Server "}}
-    return ("Nothing was turned on, because the model runs in a program with tools of its own, which no plugin sees (model: "
+    return ("Nothing was turned on. The model runs in a program with tools of its own, which no plugin sees (model: "
             "openai_runtime codex_app_server). Choose another in config.yaml, start Hermes again and type /planmode on.")
 
 

@@ -110,7 +110,7 @@ def test_on_that_is_refused_is_told_to_model_and_person(chat: Chat, machine: Mac
     machine.config = {"model": {"openai_runtime": "codex_app_server"}}
     text = chat.turn(said="/planmode on")
     assert text.startswith("[plan-mode] '/planmode on' did not turn plan mode on, and nothing is enforced. Nothing was turned "
-                           "on, because the model runs in a program")
+                           "on. The model runs in a program")
     assert chat.answer().startswith("done\n\n[plan-mode] '/planmode on' did not turn plan mode on")
     assert not chat.restricted
 

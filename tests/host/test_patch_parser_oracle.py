@@ -271,7 +271,7 @@ def test_every_file_that_the_host_changes_was_read(quick: pytest.MonkeyPatch, te
 
 
 @pytest.mark.long
-@settings(max_examples=1000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=APPLIED)
 def test_every_file_that_the_host_changes_was_read_at_length(quick: pytest.MonkeyPatch, text: str) -> None:
     applied(text)

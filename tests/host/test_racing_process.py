@@ -30,7 +30,7 @@ for turn in itertools.count():
     time.sleep(turn % 7 * 0.0011)
 """
 
-WRITES = 80
+WRITES = 40
 
 
 @contextmanager

@@ -473,12 +473,11 @@ def test_a_chain_of_links_without_end(tmp_path: Path) -> None:
         assert isinstance(judged, Outside) or os.path.dirname(judged.real) == str(root)
 
 
-@pytest.mark.parametrize("failure", [OSError("gone meanwhile"), RecursionError()])
-def test_what_cannot_be_followed_is_outside(base: Path, monkeypatch: pytest.MonkeyPatch, failure: Exception) -> None:
-    def realpath(path: str) -> str:
-        raise failure
+def test_what_cannot_be_followed_is_outside(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def readlink(path: str) -> str:
+        raise OSError("gone meanwhile")
 
-    monkeypatch.setattr(os.path, "realpath", realpath)
+    monkeypatch.setattr(os, "readlink", readlink)
     monkeypatch.setattr(os.path, "islink", lambda path: True)
     root = str(base / "w" / ".hermes" / "plans")
     for judge in (contain, locate):

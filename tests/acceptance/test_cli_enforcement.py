@@ -84,6 +84,7 @@ def test_another_plugins_approval_opens_nothing(lab: Lab, host: Host) -> None:
     assert not (home.work / "made").exists()
 
 
+@pytest.mark.long
 def test_children_are_covered(lab: Lab, host: Host) -> None:
     """The operator lets delegation and code execution through; what they start is still in plan mode."""
     home = lab.home(host, settings={"plan_mode": {"extra_allowed_tools": ["delegate_task", "execute_code"]}})
@@ -127,6 +128,7 @@ def test_codex_runtime_is_refused(lab: Lab, host: Host) -> None:
     assert "No mode is active" in cli.cmd("/planmode status")
 
 
+@pytest.mark.long
 def test_validate_and_doctor_are_content(lab: Lab, host: Host) -> None:
     if host.version == "0.19":
         pytest.skip("this host has neither hermes plugins validate nor doctor")

@@ -21,7 +21,8 @@ def state_files(home: Home, pattern: str) -> list[Path]:
     return sorted((home.hermes_home / "plugin-data").rglob(pattern))
 
 
-@pytest.mark.parametrize("end", [pytest.param("exit", marks=pytest.mark.long), "kill"])
+@pytest.mark.long
+@pytest.mark.parametrize("end", ["exit", "kill"])
 def test_plan_mode_comes_back_with_its_conversation(lab: Lab, host: Host, end: str) -> None:
     home = lab.home(host)
     cli = lab.cli(home)

@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
-from .codeunits import ANY, END, START, Units
-from .tree import Alt, Chars, Edge, Fault, Group, Look, Node, Ref, Repeat, Seq
+from .codeunits import END, START, Units
+from .tree import Alt, Chars, Edge, Fault, Look, Node, Repeat, Seq
 
 _MOST_COPIES: Final = 16
 """States that a counted repetition may have to be written out; a larger one becomes a loop."""
@@ -77,10 +77,6 @@ class _Net:
                 inner.build(node.body)
                 self.turns = inner.turns
                 return _Piece(True)
-            case Ref():
-                return self.repeat(Repeat(Chars(ANY, node.at), 0, None, node.at))
-            case Group():
-                return self.build(node.body)
             case Alt():
                 pieces = [self.build(branch) for branch in node.branches]
                 self.doubled += sum(piece.nullable for piece in pieces) > 1

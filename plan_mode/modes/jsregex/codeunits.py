@@ -68,10 +68,6 @@ def complement(units: Units) -> Units:
     return tuple(found)
 
 
-def overlap(one_set: Units, other: Units) -> bool:
-    return any(first <= end and start <= last for first, last in one_set for start, end in other)
-
-
 def is_single(units: Units) -> bool:
     return len(units) == 1 and units[0][0] == units[0][1]
 
@@ -115,25 +111,3 @@ def _letters() -> tuple[dict[int, list[int]], list[int], list[int]]:
     same = {capital: members for capital, members in same.items() if len(members) > 1}
     of_unit = sorted((member, capital) for capital, members in same.items() for member in members)
     return same, [member for member, _ in of_unit], [capital for _, capital in of_unit]
-
-
-def as_python(units: Units) -> str:
-    """The set in the syntax of ``re``; the flags DOTALL and ASCII are set there."""
-    if units == ANY:
-        return "."
-    if is_single(units):
-        return _escaped(units[0][0])
-    others = complement(units)
-    negated = len(others) < len(units) or units == NOTHING
-    ranges = others if negated else units
-    return f"[{'^' if negated else ''}{''.join(map(_range, ranges))}]"
-
-
-def _range(unit_range: tuple[int, int]) -> str:
-    first, last = unit_range
-    return _escaped(first) if first == last else f"{_escaped(first)}-{_escaped(last)}"
-
-
-def _escaped(unit: int) -> str:
-    character = chr(unit)
-    return character if character.isascii() and character.isalnum() else f"\\u{unit:04x}"

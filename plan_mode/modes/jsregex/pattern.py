@@ -11,7 +11,6 @@ from ...errors import PatternError
 from .ambiguity import refuse_ambiguity
 from .codeunits import as_units, offset_of
 from .places import is_found, refuse_work
-from .references import compiled, settle_references
 from .syntax import MOST_REPEATS, parse
 from .tree import Fault
 
@@ -47,7 +46,7 @@ def translate(source: str) -> Pattern:
     """The pattern, or a PatternError that names the place and says what to write instead.
 
     Source of the rules: ECMAScript with its Annex B, as Node.js 20 carries it out; a leading ``(?i)`` is our extension.
-    Does not: refuse the empty pattern, which matches everything.
+    Does not: take back-references; refuse the empty pattern, which matches everything.
     """
     units = as_units(source)
     if len(units) > MOST_OF_A_PATTERN:
@@ -55,14 +54,9 @@ def translate(source: str) -> Pattern:
                            f"it goes beyond the {MOST_OF_A_PATTERN} characters that a pattern may have", "Say it more briefly.")
     any_case = units.startswith(_ANY_CASE)
     try:
-        tree, referring = settle_references(parse(units, len(_ANY_CASE) if any_case else 0, any_case), any_case)
+        tree = parse(units, len(_ANY_CASE) if any_case else 0, any_case)
         refuse_ambiguity(tree)
-        search: Callable[[str], object]
-        if referring:
-            search = compiled(tree).search
-        else:
-            refuse_work(tree)
-            search = partial(is_found, tree)
+        refuse_work(tree)
     except Fault as fault:
         raise PatternError(source, offset_of(source, fault.at), fault.reason, fault.hint) from None
-    return Pattern(source, search, _EXTENSION if any_case else "")
+    return Pattern(source, partial(is_found, tree), _EXTENSION if any_case else "")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from .codeunits import DIGIT, DOT, SPACE, WORD, Units, complement, either_case, is_single, one, union
-from .tree import Alt, Chars, Edge, Fault, Group, Look, Node, Ref, Repeat, Seq, children, is_nullable, joined
+from .tree import Alt, Chars, Edge, Fault, Look, Node, Repeat, Seq, children, is_nullable, joined
 
 MOST_NESTED: Final = 40
 MOST_REPEATS: Final = 1024
@@ -31,7 +31,7 @@ _NUMBER: Final = re.compile(r"[0-9]+")
 _NAMED: Final = re.compile(r"<([^>]*)>")
 
 _NO_GROUP: Final = {
-    "P": ("Python's (?P is no JavaScript", "Write (?<name>...) for a named group and \\k<name> to refer to it."),
+    "P": ("Python's (?P is no JavaScript", "Write (?<name>...) for a named group."),
     ">": ("an atomic group is no JavaScript", "Write (?:...) instead."),
     "#": ("a comment is no JavaScript", "Leave it out."),
     "i": ("(?i) stands elsewhere than at the start of the pattern",
@@ -45,6 +45,9 @@ _SECOND_QUANTIFIER: Final = (
     "JavaScript has no possessive quantifiers: leave one of the two signs out, or put (?:...) around what is repeated.")
 
 
+_REFERENCE: Final = ("a back-reference can't be used in a rule for files", "Write what it refers to once more, or leave it out.")
+
+
 @dataclass(slots=True)
 class Parser:
     """One pass over the code units of a pattern, from the left."""
@@ -52,14 +55,13 @@ class Parser:
     text: str
     ignore_case: bool
     at: int = 0
-    number: int = 0
     groups: int = 0
-    names: dict[str, int] = field(default_factory=dict)
+    has_names: bool = False
     seen: set[str] = field(default_factory=set)
     quantified: bool = False
 
     def parse(self) -> Node:
-        self.groups, self.names = _groups(self.text, self.at)
+        self.groups, self.has_names = _groups(self.text, self.at)
         tree = self.disjunction(0)
         if self.at < len(self.text):
             raise Fault(self.at, "there is a ) without its (", "Remove it, or write \\) for the character itself.")
@@ -140,9 +142,7 @@ class Parser:
         self.at += 1
         if self.take("?"):
             self.name(at)
-        self.number += 1
-        number = self.number
-        return Group(self.inside(at, depth), number, at)
+        return self.inside(at, depth)
 
     def name(self, at: int) -> None:
         found = self.taken(_NAMED)
@@ -175,14 +175,9 @@ class Parser:
             found = _NUMBER.match(self.text, self.at)
             assert found is not None
             if int(found[0]) <= self.groups:
-                self.at = found.end()
-                return Ref(int(found[0]), at)
-        if sign == "k" and self.names:
-            self.at += 1
-            named = self.taken(_NAMED)
-            if named is None or named[1] not in self.names:
-                raise Fault(at, "\\k names no group of this pattern", "Write \\k<name> with the name of a group (?<name>...).")
-            return Ref(self.names[named[1]], at)
+                raise Fault(at, *_REFERENCE)
+        if sign == "k" and self.has_names:
+            raise Fault(at, *_REFERENCE)
         return self.chars(one(self.escaped(at, string.ascii_letters)), at)
 
     def escaped(self, at: int, after_c: str) -> int:
@@ -196,7 +191,7 @@ class Parser:
                 return ord("\\")  # it stands for itself, and the c is read again
             self.at += 2
             return ord(letter) % 32
-        if sign == "k" and self.names:
+        if sign == "k" and self.has_names:
             raise Fault(at, "\\k stands in a class, in a pattern with named groups", "Write k.")
         self.at += 1
         if sign in _HEX and (digits := self.taken(_HEX[sign])):
@@ -264,7 +259,7 @@ def _repeat(atom: Node, low: int, high: int | None, at: int) -> Node:
 
 def _is_empty(node: Node) -> bool:
     """Whether the node matches nothing but the empty text."""
-    return isinstance(node, (Edge, Look)) or (not isinstance(node, (Chars, Ref)) and all(map(_is_empty, children(node))))
+    return isinstance(node, (Edge, Look)) or (not isinstance(node, Chars) and all(map(_is_empty, children(node))))
 
 
 def _is_always_nullable(node: Node) -> bool:
@@ -273,14 +268,14 @@ def _is_always_nullable(node: Node) -> bool:
             return any(map(_is_always_nullable, node.branches))
         case Repeat():
             return node.low == 0 or _is_always_nullable(node.body)
-        case Seq() | Group():
+        case Seq():
             return all(map(_is_always_nullable, children(node)))
     return False
 
 
-def _groups(text: str, start: int) -> tuple[int, dict[str, int]]:
-    """How many groups capture, and the number of each that has a name. They may be referred to before they come."""
-    count, names, at, in_class = 0, dict[str, int](), start, False
+def _groups(text: str, start: int) -> tuple[int, bool]:
+    """How many groups capture, and whether any has a name: what a number and \\k mean depends on those that follow, too."""
+    count, has_names, at, in_class = 0, False, start, False
     while at < len(text):
         if text[at] == "\\":
             at += 1
@@ -291,8 +286,6 @@ def _groups(text: str, start: int) -> tuple[int, dict[str, int]]:
         elif text[at] == "(":
             named = text.startswith("(?<", at) and not text.startswith(("(?<=", "(?<!"), at)
             count += named or not text.startswith("(?", at)
-            found = _NAMED.match(text, at + 2) if named else None
-            if found:
-                names.setdefault(found[1], count)
+            has_names = has_names or named
         at += 1
-    return count, names
+    return count, has_names

@@ -35,23 +35,6 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
-    """A capturing group."""
-
-    body: Node
-    number: int
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
-class Ref:
-    """A back-reference."""
-
-    number: int
-    at: int
-
-
-@dataclass(frozen=True, slots=True)
 class Repeat:
     """``high`` is None for any number. Greedy or lazy makes no difference to whether something matches."""
 
@@ -72,18 +55,18 @@ class Alt:
     at: int
 
 
-Node = Chars | Edge | Look | Group | Ref | Repeat | Seq | Alt
+Node = Chars | Edge | Look | Repeat | Seq | Alt
 
 
 def children(node: Node) -> tuple[Node, ...]:
     match node:
-        case Look() | Group() | Repeat():
+        case Look() | Repeat():
             return (node.body,)
         case Seq():
             return node.items
         case Alt():
             return node.branches
-        case Chars() | Edge() | Ref():
+        case Chars() | Edge():
             return ()
 
 
@@ -94,13 +77,13 @@ def is_nullable(node: Node) -> bool:
             return False
         case Edge():
             return node.kind in "bB"
-        case Look() | Ref():
+        case Look():
             return True
         case Repeat():
             return node.low == 0 or is_nullable(node.body)
         case Alt():
             return any(map(is_nullable, node.branches))
-        case Group() | Seq():
+        case Seq():
             return all(map(is_nullable, children(node)))
 
 

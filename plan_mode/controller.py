@@ -454,6 +454,12 @@ class Desk:
             elif kin:
                 self.memory.keep(self.memory.akin, place.conversation, Place(None, kin))
 
+    def follow(self, place: Place) -> None:
+        """Let what speaks for a client's conversation hold for the one that it goes on as within a turn."""
+        met = place.conversation in self.memory.arrived or place.conversation in self.memory.akin
+        if place.surface == API and place.conversation and not met and self.store.folders():
+            self.drift(place)
+
     def kin(self, place: Place) -> Kindred:
         """Whether the record of another conversation concerns this one, of which nothing is known. Raises StateError."""
         return kindred(self.store, place.conversation, self._kin_from(place))

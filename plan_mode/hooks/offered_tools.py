@@ -1,4 +1,7 @@
-"""Which tools the model is offered: none that the mode could never allow. This enforces nothing; the gate does."""
+"""Which tools the model is offered: none that the mode could never allow. This enforces nothing; the gate does.
+
+A request also comes before any call of a conversation that goes on by another id within a turn, which is why it is met here.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +32,9 @@ class OfferedTools:
         try:
             if not isinstance(request, Mapping):
                 return None
-            mode = self._desk.standing(self._desk.place(session_id)).mode
+            place = self._desk.place(session_id)
+            self._desk.follow(place)
+            mode = self._desk.standing(place).mode
             if mode is None or not mode.restricted:
                 return None
             extra = self._desk.extra_tools(mode)

@@ -412,7 +412,7 @@ class Arrival:
         """
         folder, record = owned.folder, owned.record
         plans = {folder.hashed(plan_key(plan.path)) for plan in record.plans}
-        others = set(record.keys) - plans - {folder.hashed(own), record.conversation, record.begun_in}
+        others = set(record.keys) - plans - self._earlier(folder) - {folder.hashed(own), record.conversation, record.begun_in}
         if len(others) <= (0 if own else 1):
             return self.clear(owned)
         if not own:
@@ -421,6 +421,11 @@ class Arrival:
         self._store(owned, replace(record, holder=holder, keys=tuple(key for key in record.keys if key != folder.hashed(own))))
         self._drop_keys(folder, [folder.hashed(own)], record.id)
         return True
+
+    def _earlier(self, folder: Folder) -> set[str]:
+        """The hashed keys of the conversations that this one continues: they are no seats of others."""
+        return {folder.hashed(conversation_key(step.ancestor)) for step in _ancestry(self.place.conversation, self._kin_of)
+                if step.kind == "compression"}
 
     def clear(self, owned: Owned) -> bool:
         """Remove the record, then its keys; whether the record is gone. Works on a full disk."""

@@ -9,6 +9,7 @@ import pytest
 from plan_mode import cli as operator
 from plan_mode.errors import StateError
 from plan_mode.state import sessions
+from plan_mode.state.identity import user_key
 from plan_mode.state.store import Store
 from tests.fake_host import PLAN_TEXT, Chat, Machine, Server, Tab
 
@@ -129,6 +130,25 @@ def test_rotation_keeps_plan_mode(tab: Tab, machine: Machine, turned: bool) -> N
     assert tab.restricted
     assert tab.type("/planmode off").startswith("Plan mode is off")
     assert not tab.restricted
+
+
+@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 2, 5])
+def test_new_in_a_chat_after_compressions_is_new(known: bool, times: int, server: Server, machine: Machine) -> None:
+    chat = server.chat("k", "C0", "u")
+    chat.type("/planmode on")
+    chat.turn()
+    for number in range(1, times + 1):
+        machine.kin[f"C{number}"] = ("compression", f"C{number - 1}", False, 2e12)
+        chat.resume(f"C{number}")
+        assert chat.turn()
+    memory = chat.desk.memory
+    if known:
+        memory.keep(memory.senders, "k", (user_key("telegram", "u"), "new"))
+    chat.new("D")
+    assert not chat.restricted
+    assert chat.turn() == ""
+    assert machine.files("*.json") == []
 
 
 def test_rotation_before_anything_was_seen_holds_from_the_turn_on(tab: Tab, machine: Machine) -> None:

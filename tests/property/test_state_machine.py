@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from plan_mode.policy.catalogue import CATALOGUE
 from tests.fake_host import Chat, Cli, Machine, Server, Tab
@@ -33,8 +33,9 @@ MOST_FILES_OF_A_CONVERSATION = 8
 NARROW = "{slug: mine, name: Mine, roleDefinition: x, groups: [read]}"
 MODE_FILES = {"narrow": NARROW, "wide": NARROW.replace("read", "read, command"), "broken": "{slug: mine", "gone": None}
 
-SEATS = st.sampled_from(["first cli", "second cli", "tab", "chat"])
-CLIS = st.sampled_from(["first cli", "second cli"])
+NAMES = ["first cli", "second cli", "tab", "chat"]
+IN_FOCUS = "the one that most of it happens to"
+SEATS = st.sampled_from([*NAMES, *[IN_FOCUS] * 8])
 
 
 class Sessions(RuleBasedStateMachine):
@@ -72,7 +73,14 @@ class Sessions(RuleBasedStateMachine):
             self.patch.undo()
             self.folder.cleanup()
 
+    @initialize(name=st.sampled_from(NAMES))
+    def look_at(self, name: str) -> None:
+        self.focus = name
+
     # -- what there is
+
+    def named(self, name: str) -> str:
+        return self.focus if name == IN_FOCUS else name
 
     def fresh(self) -> str:
         self.conversations += 1
@@ -122,11 +130,13 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(name=SEATS)
     def on(self, name: str) -> None:
+        name = self.named(name)
         self.seats[name].type("/planmode on")
         self.becomes(name, "plan")
 
     @rule(name=SEATS, slug=st.sampled_from(["ask", "mine"]))
     def switch(self, name: str, slug: str) -> None:
+        name = self.named(name)
         if slug == "mine" and self.mode_kind != "narrow":
             return
         self.seats[name].type(f"/mode {slug}")
@@ -134,6 +144,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(name=SEATS, command=st.sampled_from(["/planmode off", "/mode off"]))
     def off(self, name: str, command: str) -> None:
+        name = self.named(name)
         reply, before = self.seats[name].type(command), self.modes[name]
         self.modes[name] = None
         assert self.seen(name) is None, reply
@@ -143,6 +154,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(name=SEATS)
     def approve(self, name: str) -> None:
+        name = self.named(name)
         seat = self.seats[name]
         if self.modes[name] == "plan":
             seat.write_plan(f"2026-01-01_120000-{name.replace(' ', '-')}.md")
@@ -153,24 +165,30 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(name=SEATS)
     def reject(self, name: str) -> None:
+        name = self.named(name)
         self.seats[name].type("/planmode reject smaller steps")
 
     # -- the agent
 
     @rule(name=SEATS, tool=st.sampled_from(sorted(CATALOGUE)), path=st.sampled_from(["", "/etc/hosts", "{plans}/x.md", "a"]))
     def call(self, name: str, tool: str, path: str) -> None:
+        name = self.named(name)
         self.seats[name].asked(tool, {"path": path.format(plans=self.machine.plans), "content": "x"})
 
     @rule(name=SEATS)
     def turn(self, name: str) -> None:
+        name = self.named(name)
         self.seats[name].turn()
 
     # -- the session
 
-    @rule(name=st.sampled_from(["first cli", "second cli", "chat"]))
+    @rule(name=SEATS)
     def reset(self, name: str) -> None:
         """/new: the mode ends with its session. Of a chat that was switched only a turn tells which conversation that was."""
+        name = self.named(name)
         seat: Cli | Chat = self.seats[name]
+        if isinstance(seat, Tab):
+            return
         seat.turn()
         seat.new(self.fresh())
         seat.turn()
@@ -179,6 +197,7 @@ class Sessions(RuleBasedStateMachine):
     @rule(name=SEATS)
     def rotate(self, name: str) -> None:
         """A compression: another id of the same session."""
+        name = self.named(name)
         seat = self.seats[name]
         before, after = seat.conversation, self.fresh()
         self.machine.kin[after] = ("compression", before, False, LATER)
@@ -186,10 +205,11 @@ class Sessions(RuleBasedStateMachine):
         seat.turn()
 
     @precondition(lambda self: not self.is_full)
-    @rule(name=CLIS)
+    @rule(name=SEATS)
     def branch(self, name: str) -> None:
+        name = self.named(name)
         seat: Cli = self.seats[name]
-        if self.modes[name] == DAMAGED:
+        if self.modes[name] == DAMAGED or name not in self.parked:
             return
         before, after = seat.conversation, self.fresh()
         self.machine.kin[after] = ("branch", before, False, LATER)
@@ -198,11 +218,12 @@ class Sessions(RuleBasedStateMachine):
         self.parked[name][before] = self.modes[name]
 
     @precondition(lambda self: not self.is_full)
-    @rule(name=CLIS, data=st.data())
+    @rule(name=SEATS, data=st.data())
     def resume(self, name: str, data: st.DataObject) -> None:
         """Back to a conversation that this CLI has left: in its own mode."""
+        name = self.named(name)
         seat: Cli = self.seats[name]
-        if self.modes[name] == DAMAGED or not self.parked[name]:
+        if self.modes[name] == DAMAGED or not self.parked.get(name):
             return
         conversation = data.draw(st.sampled_from(sorted(self.parked[name])))
         self.parked[name][seat.conversation] = self.modes[name]
@@ -212,9 +233,12 @@ class Sessions(RuleBasedStateMachine):
 
     # -- what goes wrong
 
-    @rule(name=CLIS)
+    @rule(name=SEATS)
     def cli_dies(self, name: str) -> None:
+        name = self.named(name)
         seat: Cli = self.seats[name]
+        if name not in self.parked:
+            return
         seat.kill()
         self.seats[name] = self.machine.cli(seat.conversation)
         self.comes_back(name)
@@ -246,6 +270,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(name=SEATS, how=st.sampled_from([lambda text: text[: len(text) // 2], lambda text: b"", lambda text: text[::-1]]))
     def record_is_damaged(self, name: str, how: Callable[[bytes], bytes]) -> None:
+        name = self.named(name)
         seat = self.seats[name]
         with seat.acting():
             standing = seat.desk.standing(seat.desk.here("", seat.conversation).place)

@@ -133,6 +133,26 @@ def test_where_nobody_is(cli: Cli, machine: Machine, person: Person) -> None:
     assert person.asked == []
 
 
+@pytest.mark.parametrize("slug", ["plan", "ask"])
+def test_a_clients_conversation_that_goes_on_by_another_id_within_the_turn(slug: str, machine: Machine, person: Person) -> None:
+    """compression.in_place: false. The key is the client's and not the conversation's, so nothing but the lineage tells."""
+    client = machine.server().job("A", platform="api_server", session_key="client")
+    client.platform = "api_server"
+    client.turn()
+    person.says("once")
+    client.ask("switch_mode", {"mode_slug": slug})
+    assert client.asked("terminal")
+    machine.kin["A2"] = ("compression", "A", False, time.time())
+    client.sent({"messages": [], "tools": []}, conversation="A2")
+    assert client.asked("terminal", conversation="A2")
+    assert not client.asked("read_file", {"path": "x"}, conversation="A2")
+    client.resume("A2")
+    client.turn()
+    assert client.asked("terminal")
+    client.sent({"messages": [], "tools": []}, conversation="B")
+    assert not client.asked("terminal", conversation="B")
+
+
 # -- how often
 
 def test_what_was_declined_isnt_asked_again_before_the_person_speaks(ask_mode: Cli, person: Person) -> None:

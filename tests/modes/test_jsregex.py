@@ -24,8 +24,8 @@ INVALID = [row["pattern"] for row in VECTORS["rows"] if "error" in row and not r
 REFERENCE = "a back-reference can't be used in a rule for files"
 
 DEVIATIONS = {
-    "back-references": "A `fileRegex` with a back-reference (`\\1`, `\\k<name>`) is refused with its position; Roo Code takes it. "
-                       "No mode file that we know of has one.",
+    "back-references": "A `fileRegex` with a back-reference (`\\1`, `\\k<name>`) is refused with its position; Roo Code takes "
+                       "it. No mode file that we know of has one.",
 }
 
 UNICODE_SPACE = "\t\n\v\f\r \u00a0\u1680\u2000\u2005\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"

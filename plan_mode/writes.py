@@ -29,8 +29,8 @@ class Footing:
 
 
 def footings_of(facts: Facts) -> list[Footing]:
-    """Where the targets of a call stand that is about to run. Raises OSError."""
-    return [_footing(path) for path in _paths(facts)]
+    """Where the targets of a call stand that is about to run; nothing of files on another machine. Raises OSError."""
+    return [] if facts.remote_files else [_footing(path) for path in _paths(facts)]
 
 
 def escape_of(footings: list[Footing], tool: str, arguments: Mapping[str, object]) -> str:

@@ -272,6 +272,8 @@ def _changed(watch: Watch, result: Mapping[str, Any]) -> str:
     if not failed and not watch.seen and watch.pinned != watch.arguments:
         return CHANGED
     written, targets = _paths_of_a_failure(result) if failed else _written_paths(result), watch.last_facts.targets
+    if watch.last_facts.remote_files:  # whose real paths aren't known here
+        return ""
     if not isinstance(targets, Unreadable):
         written -= {target.judged.real for target in targets if isinstance(target.judged, Inside)}
     return f"{visible(min(written))} was written instead of what had been checked{_BY_WHOM}" if written else ""

@@ -359,6 +359,20 @@ def test_what_people_do_beside_a_write_is_no_escape(meanwhile: Callable[[Path], 
     assert plans_of(planning) == ["p.md"]
 
 
+@pytest.mark.parametrize("result", ['{"success": true}', '{"success": true, "resolved_path": "/there/a.md"}'])
+def test_files_on_another_machine_are_looked_at_by_nobody_here(result: str, machine: Machine) -> None:
+    machine.config = {"terminal": {"backend": "ssh"}}
+    modes = machine.home / "modes"
+    modes.mkdir()
+    (modes / "mine.yaml").write_text("{slug: mine, name: Mine, roleDefinition: x, groups: [read, edit]}")
+    cli = machine.cli()
+    cli.type("/mode mine")
+    cli.turn()
+    args = {"path": str(machine.work / "a.md"), "content": "x"}
+    assert executed(cli, "write_file", args, lambda _: result) == json.loads(result)
+    assert "[lockdown]" not in cli.asked("terminal")
+
+
 def test_a_move_and_a_deletion_are_no_escapes(planning: Cli, machine: Machine) -> None:
     planning.write_plan("p.md")
     planning.write_plan("q.md")

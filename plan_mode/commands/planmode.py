@@ -109,9 +109,9 @@ def leave(desk: Desk, here: Here) -> str:
     try:
         with desk.arriving(here.place, create=bool(desk.default_of(here.place))) as (arrival, _):
             found = desk.session(arrival)
-            if isinstance(found, Damaged):
-                damage = found
-                if not arrival.clear_damage():
+            while isinstance(found, Damaged):  # behind one file there may be that of a conversation which this one continues
+                seen, damage = damage, found
+                if seen == damage or not arrival.clear_damage():
                     raise StateError(damage.path, "it can't be removed")
                 found = desk.session(arrival)
             if isinstance(found, Owned):

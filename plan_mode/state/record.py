@@ -129,6 +129,11 @@ class Damaged:
     kind: Literal["damaged", "newer"]
 
     @property
+    def is_record(self) -> bool:
+        """Whether it is a session that can't be read, and not only a key that would lead to one."""
+        return self.path.endswith(".json")
+
+    @property
     def reason(self) -> str:
         what = "was written by a newer plan-mode" if self.kind == "newer" else "is damaged"
         return f"this session's state file {self.path} {what}"

@@ -103,6 +103,8 @@ def kindred(store: Store, conversation: str, kin_of: KinOf) -> Kindred:
         for found in store.look_up(conversation_key(step.ancestor)) if step.ancestor else ():
             if isinstance(found, SessionRecord):
                 return Kindred(step.ancestor if step.holds(found) else "", certain)
+            if found.is_record and step.kind == "compression":
+                return Kindred(step.ancestor, certain)
     return Kindred("", certain)
 
 
@@ -150,13 +152,14 @@ class Arrival:
     def __init__(self, writer: Writer, place: Place, kin_of: KinOf, strictness: Callable[[SessionRecord | Damaged], int]) -> None:
         self._writer, self.place, self._kin_of, self._strictness = writer, place, kin_of, strictness
         self.akin = ""
-        """The conversation whose record holds here without being this one's, because the lineage can't be read."""
+        """The conversation whose record holds here without being this one's, because it or the lineage can't be read."""
 
     def session(self) -> Owned | Damaged | None:
         """The record of this place, parked, restored, branched or given a key as the lineage says.
 
         A damaged key or record is handed back as it is. Raises StateError when a change can't be stored.
         """
+        self.akin = ""
         held = self._find(self.place.carrier) if self.place.carrier else None
         if isinstance(held, Damaged):
             return held
@@ -212,7 +215,7 @@ class Arrival:
         """The hashed key of this conversation; "" where it isn't known."""
         return folder.hashed(conversation_key(self.place.conversation)) if self.place.conversation else ""
 
-    def _continue(self, held: Owned, named: Owned | None) -> Owned | None:
+    def _continue(self, held: Owned, named: Owned | None) -> Owned | Damaged | None:
         """This process has a record; is the conversation still the same?"""
         if named is not None and named.record.id == held.record.id:
             return self._bind(held)
@@ -233,7 +236,7 @@ class Arrival:
         self.park(held)  # last, so that at no moment this process is without a record it should have
         return arrived
 
-    def _arrive(self, named: Owned | None) -> Owned | None:
+    def _arrive(self, named: Owned | None) -> Owned | Damaged | None:
         """Nothing was carried here. What a chat is called goes on in another conversation, which may bring its own record."""
         if named is None:
             return self._inherit()
@@ -241,6 +244,8 @@ class Arrival:
         if named.record.conversation == here or self._writer.find(named.folder, here) is not None:
             return self._restore(named)
         brought = self._inherit()
+        if isinstance(brought, Damaged):
+            return brought
         if brought is None or brought.record.id == named.record.id:
             return self._restore(named)
         if brought.record.unresolved:
@@ -254,7 +259,7 @@ class Arrival:
                 return step.kind
         return "none"
 
-    def _inherit(self) -> Owned | None:
+    def _inherit(self) -> Owned | Damaged | None:
         """This conversation has no record; has one that it continues or branches from?
 
         Where it can't be told whether it does, that one holds as it is, and is marked as unresolved.
@@ -263,6 +268,9 @@ class Arrival:
             return None
         for step in _ancestry(self.place.conversation, self._kin_of):
             found = self._find(conversation_key(step.ancestor)) if step.ancestor else None
+            if isinstance(found, Damaged) and found.is_record and step.kind == "compression":
+                self.akin = step.ancestor
+                return found
             if isinstance(found, Owned):
                 if not step.holds(found.record) or (step.kind == "unreadable" and found.record.mode is None):
                     return None
@@ -441,10 +449,13 @@ class Arrival:
                 self._writer.drop_key(folder, hashed)
 
     def clear_damage(self) -> bool:
-        """Remove the damaged records of this place, and its keys that are damaged or lead to one; whether it is free of them."""
-        free = True
+        """Remove the damaged records of this place, and its keys that are damaged or lead to one; whether it is free of them.
+
+        Those of the conversation that it continues are its own as well.
+        """
+        free, keys = True, [*self.place.keys, *([conversation_key(self.akin)] if self.akin else [])]
         for folder in self._writer.folders:
-            for hashed in (folder.hashed(key) for key in self.place.keys):
+            for hashed in map(folder.hashed, keys):
                 if isinstance(self._writer.follow(folder, hashed), Damaged):
                     record_id = self._writer.pointed_to(folder, hashed)
                     if record_id:

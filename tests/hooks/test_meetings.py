@@ -598,6 +598,26 @@ def without_the_right_to_write(folder: Path) -> Iterator[None]:
         folder.chmod(0o700)
 
 
+@pytest.mark.parametrize("seat", SEATS)
+@pytest.mark.parametrize("times", [1, 2])
+def test_damage_holds_over_a_compression_and_can_be_left(machine: Machine, seat: str, times: int) -> None:
+    """In another process, where nothing but the lineage leads to what can't be read."""
+    planning(SEATS[seat](machine, "A")).kill()
+    for file in machine.files("*.json"):
+        file.write_text("")
+    other = planning(machine.cli("Z"))
+    for number in range(times):
+        machine.kin[f"A{number + 1}"] = ("compression", f"A{number or ''}", False, LATER)
+    again = SEATS[seat](machine, f"A{times}")
+    again.turn()
+    assert again.restricted
+    assert again.type("/planmode off").startswith("No mode is active any more: ")
+    assert not again.restricted
+    again.turn()
+    assert not again.restricted
+    assert other.restricted
+
+
 @contextmanager
 def failing(folder: Path) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch, Faults("full", 1):

@@ -157,7 +157,7 @@ class Sessions(RuleBasedStateMachine):
         name = self.named(name)
         seat = self.seats[name]
         if self.modes[name] == "plan":
-            seat.write_plan(f"2026-01-01_120000-{name.replace(' ', '-')}.md")
+            seat.write_plan(f"2026-01-01_120000-{next(self.names)}.md")
         reply = seat.type("/planmode approve")
         if self.modes[name] == "plan":
             assert self.is_full or reply.startswith("Approved: "), reply

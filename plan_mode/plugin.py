@@ -15,7 +15,6 @@ from .hooks.lifecycle import Lifecycle
 from .hooks.mode_model import ModeModel
 from .hooks.offered_tools import OfferedTools
 from .hooks.overheard import Overheard
-from .hooks.quiet import quiet
 from .hooks.relative_paths import RelativePaths
 from .hooks.requests import one_after_another
 from .hooks.tool_gate import ToolGate
@@ -48,14 +47,14 @@ def register(ctx: PluginContext) -> None:
     ctx.register_middleware("tool_request", RelativePaths(desk).tool_request)
     ctx.register_middleware("llm_request", one_after_another(
         overheard.llm_request, OfferedTools(desk).llm_request, model.llm_request))
-    ctx.register_hook("transform_llm_output", quiet(overheard.transform_llm_output))
+    ctx.register_hook("transform_llm_output", overheard.transform_llm_output)
     ctx.register_hook("pre_gateway_dispatch", dispatch.pre_gateway_dispatch)
     ctx.register_hook("api_request_error", model.api_request_error)
-    ctx.register_hook("subagent_start", quiet(lifecycle.subagent_start))
-    ctx.register_hook("post_approval_response", quiet(approvals.post_approval_response))
-    ctx.register_hook("on_session_end", quiet(approvals.on_session_end))
-    ctx.register_hook("on_session_reset", quiet(lifecycle.on_session_reset))
-    ctx.register_hook("on_session_finalize", quiet(lifecycle.on_session_finalize))
+    ctx.register_hook("subagent_start", lifecycle.subagent_start)
+    ctx.register_hook("post_approval_response", approvals.post_approval_response)
+    ctx.register_hook("on_session_end", approvals.on_session_end)
+    ctx.register_hook("on_session_reset", lifecycle.on_session_reset)
+    ctx.register_hook("on_session_finalize", lifecycle.on_session_finalize)
     for tool in tools:
         ctx.register_tool(tool.name, OWN, tool.schema, tool.handle, description=tool.schema["description"])
     ctx.register_cli_command("plan-mode", HELP, operator.add_arguments, operator.run)

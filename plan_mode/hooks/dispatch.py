@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import logging
-from typing import Any, Final
+from typing import Any
 
 from ..controller import Desk
 from ..host import session
 from ..state.identity import user_key
-
-log: Final = logging.getLogger(__name__)
+from .quiet import quiet
 
 
 class Dispatch:
@@ -18,14 +16,12 @@ class Dispatch:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
+    @quiet
     def pre_gateway_dispatch(self, event: Any = None, gateway: Any = None, **_: Any) -> None:
         """Keep whose message this is, for the handler that this same task may ask next. Never raises, never intervenes."""
-        try:
-            message = session.read_message(event, gateway)
-            session.keep_message(message)
-            if message is not None and message.command:
-                memory = self._desk.memory
-                sender = (user_key(message.platform, message.user), message.command)
-                memory.keep(memory.senders, message.session_key, sender)
-        except Exception:
-            log.exception("plan-mode: a message couldn't be read before its dispatch")
+        message = session.read_message(event, gateway)
+        session.keep_message(message)
+        if message is not None and message.command:
+            memory = self._desk.memory
+            sender = (user_key(message.platform, message.user), message.command)
+            memory.keep(memory.senders, message.session_key, sender)

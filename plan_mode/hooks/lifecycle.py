@@ -17,6 +17,7 @@ from ..state.process import current_process
 from ..state.record import SessionRecord
 from ..state.sessions import Arrival, Owned
 from .delegation import handed_for
+from .quiet import quiet
 
 log: Final = logging.getLogger(__name__)
 
@@ -26,13 +27,11 @@ BOUNDARY: Final = "session_boundary"
 
 @contextmanager
 def _logged() -> Iterator[None]:
-    """A session hook never raises; what failed in it stands in the log."""
+    """What can't be read or stored stands in the log, in a line."""
     try:
         yield
     except StateError as exc:
         log.warning("plan-mode: %s", exc)
-    except Exception:
-        log.exception("plan-mode: a session hook failed")
 
 
 class Lifecycle:
@@ -42,6 +41,7 @@ class Lifecycle:
         self._desk = desk
         self._ending: Any = ""
 
+    @quiet
     def on_session_reset(self, reason: Any = "", old_session_id: Any = "", **_: Any) -> None:
         """``/new``: the record of the conversation that was left goes. Any other reset is none. Never raises."""
         ending, self._ending = old_session_id or self._ending, ""
@@ -52,6 +52,7 @@ class Lifecycle:
         elif isinstance(old_session_id, str) and old_session_id:
             self._clear_named(old_session_id)
 
+    @quiet
     def on_session_finalize(self, reason: Any = "", session_id: Any = "", **_: Any) -> None:
         """The process ends: its record waits for its conversation. At a boundary the reset that follows decides."""
         if reason == BOUNDARY:
@@ -59,6 +60,7 @@ class Lifecycle:
         elif self._holds(Place(current_process(), "")):
             self._with_own_record("", Arrival.park)
 
+    @quiet
     def subagent_start(self, parent_session_id: Any = "", child_session_id: Any = "", child_goal: Any = "", **_: Any) -> None:
         """A sub-agent is judged by its parent, whatever is bound where it runs, or by the mode that it was handed."""
         self._desk.adopt(child_session_id, parent_session_id, handed_for(child_goal))

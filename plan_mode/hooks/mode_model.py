@@ -17,6 +17,7 @@ from ..models import Own
 from ..modes.model import ModelChoice
 from ..standing import Standing
 from ..text import one_line
+from .quiet import quiet
 
 log: Final = logging.getLogger(__name__)
 
@@ -33,41 +34,36 @@ class ModeModel:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
+    @quiet
     def llm_request(self, request: Any = None, session_id: Any = "", platform: Any = "", model: Any = "", provider: Any = "",
                     turn_id: Any = "", **_: Any) -> dict[str, Any] | None:
         """The request for the mode's model, or None where nothing is to be changed. Never raises."""
-        try:
-            standing = self._standing(session_id, platform)
-            if standing is None or not isinstance(request, Mapping) or not request.get("model"):
-                return None
-            own = self._seen(session_id, standing, ModelChoice(str(model or ""), str(provider or "")), str(turn_id or ""))
-            choice = self._choice(standing)
-            if choice is None or own.refused:
-                return None
-            if not _is_asked_for(choice, own):
-                self._suggest(session_id, standing, own, choice)
-                return None
-        except Exception:
-            log.exception("plan-mode: the mode's model couldn't be used")
+        standing = self._standing(session_id, platform)
+        if standing is None or not isinstance(request, Mapping) or not request.get("model"):
+            return None
+        own = self._seen(session_id, standing, ModelChoice(str(model or ""), str(provider or "")), str(turn_id or ""))
+        choice = self._choice(standing)
+        if choice is None or own.refused:
+            return None
+        if not _is_asked_for(choice, own):
+            self._suggest(session_id, standing, own, choice)
             return None
         return {"request": {**request, "model": choice.model}}
 
+    @quiet
     def api_request_error(self, session_id: Any = "", platform: Any = "", status_code: Any = None,
                           reason: Any = "", **_: Any) -> None:
         """A model that the provider doesn't have is used no more, and the person is told. Never raises."""
-        try:
-            if reason not in _UNKNOWN_MODEL and status_code != _NOT_FOUND:
-                return
-            standing = self._standing(session_id, platform)
-            own = self._desk.memory.models.get(session_id)
-            choice = self._choice(standing) if standing is not None else None
-            if standing is None or own is None or choice is None or own.refused or not _is_asked_for(choice, own):
-                return
-            self._desk.memory.keep(self._desk.memory.models, session_id, replace(own, refused=True))
-            self._tell(session_id, f"The provider has no model {one_line(choice.model, 80)}, which {_name(standing)} mode "
-                                   "names. The session's own model is used from now on; /mode model names another.")
-        except Exception:
-            log.exception("plan-mode: a failed request couldn't be looked at")
+        if reason not in _UNKNOWN_MODEL and status_code != _NOT_FOUND:
+            return
+        standing = self._standing(session_id, platform)
+        own = self._desk.memory.models.get(session_id)
+        choice = self._choice(standing) if standing is not None else None
+        if standing is None or own is None or choice is None or own.refused or not _is_asked_for(choice, own):
+            return
+        self._desk.memory.keep(self._desk.memory.models, session_id, replace(own, refused=True))
+        self._tell(session_id, f"The provider has no model {one_line(choice.model, 80)}, which {_name(standing)} mode "
+                               "names. The session's own model is used from now on; /mode model names another.")
 
     def _standing(self, session_id: object, platform: object) -> Standing | None:
         """The standing of a session whose mode may name a model: a sub-agent's model is the delegation's."""

@@ -5,7 +5,6 @@ A request also comes before any call of a conversation that goes on by another i
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -14,8 +13,7 @@ from ..host import registry, wire
 from ..modes.model import Mode
 from ..policy.catalogue import CATALOGUE, canonical
 from ..policy.decide import could_allow, is_extra
-
-log: Final = logging.getLogger(__name__)
+from .quiet import quiet
 
 _CHOICES: Final = ("tool_choice", "parallel_tool_calls")
 """What a request may say only beside tools."""
@@ -27,21 +25,18 @@ class OfferedTools:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
+    @quiet
     def llm_request(self, request: Any = None, session_id: Any = "", **_: Any) -> dict[str, Any] | None:
         """The request with fewer tools, or None where nothing is to be changed. Never raises."""
-        try:
-            if not isinstance(request, Mapping):
-                return None
-            place = self._desk.place(session_id)
-            self._desk.follow(place)
-            mode = self._desk.standing(place).mode
-            if mode is None or not mode.restricted:
-                return None
-            extra = self._desk.extra_tools(mode)
-            changed = offered(request, lambda name: _may_run(mode, name, extra))
-        except Exception:
-            log.exception("plan-mode: the offered tools couldn't be chosen")
+        if not isinstance(request, Mapping):
             return None
+        place = self._desk.place(session_id)
+        self._desk.follow(place)
+        mode = self._desk.standing(place).mode
+        if mode is None or not mode.restricted:
+            return None
+        extra = self._desk.extra_tools(mode)
+        changed = offered(request, lambda name: _may_run(mode, name, extra))
         return None if changed is request else {"request": changed}
 
 

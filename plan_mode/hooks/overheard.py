@@ -7,7 +7,6 @@ surfaces hand on no commands at all. Only what narrows is applied from here: tex
 from __future__ import annotations
 
 import hashlib
-import logging
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -18,8 +17,7 @@ from ..controller import Desk, Here
 from ..errors import PlanModeError
 from ..host import prompts
 from ..text import one_line
-
-log: Final = logging.getLogger(__name__)
+from .quiet import quiet
 
 _COMMAND: Final = re.compile(r"/(planmode|mode)(?:@\S+)?(?:\s+(\S+)(?:\s+(.*))?)?\Z", re.S)
 _NARROWING: Final = frozenset({("planmode", "on"), ("mode", "plan")})
@@ -70,22 +68,20 @@ class Overheard:
             memory.awaited.pop(conversation, None)
             memory.keep(memory.given, mark)
 
+    @quiet
     def llm_request(self, request: Any = None, session_id: Any = "", **_: Any) -> dict[str, Any] | None:
         """A command among the messages that came while the turn ran, once. Never raises; without one nothing is changed."""
-        try:
-            conversation = session_id if isinstance(session_id, str) else ""
-            self._notice_given(conversation, request)
-            row, typed = _newest_words(request)
-            if row is None or typed is None or not self._is_new(conversation, request, typed):
-                return None
-            here = self._desk.here_of(self._desk.surface(), conversation)
-            said = self._obey(here, typed) or notices.reminder(self._desk.standing(here.place))
-            _append(row, said)
-        except Exception:
-            log.exception("plan-mode: a message of a running turn couldn't be read")
+        conversation = session_id if isinstance(session_id, str) else ""
+        self._notice_given(conversation, request)
+        row, typed = _newest_words(request)
+        if row is None or typed is None or not self._is_new(conversation, request, typed):
             return None
+        here = self._desk.here_of(self._desk.surface(), conversation)
+        said = self._obey(here, typed) or notices.reminder(self._desk.standing(here.place))
+        _append(row, said)
         return {"request": request}
 
+    @quiet
     def transform_llm_output(self, response_text: Any = "", session_id: Any = "", **_: Any) -> str | None:
         """The answer, with what the person must read below it; None where there is nothing. Never raises."""
         unsaid = self._desk.memory.unsaid.pop(session_id, "") if isinstance(session_id, str) else ""

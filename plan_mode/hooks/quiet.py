@@ -1,22 +1,25 @@
-"""The guard around hooks that only take note: what fails in one stands in the log, and goes no further."""
+"""The guard around callbacks that deny nothing: what fails in one stands in the log, and the host gets None."""
 
 from __future__ import annotations
 
 import functools
 import logging
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final, ParamSpec, TypeVar
 
 log: Final = logging.getLogger(__name__)
 
+_Told = ParamSpec("_Told")
+_Given = TypeVar("_Given")
 
-def quiet(callback: Callable[..., Any]) -> Callable[..., Any]:
-    """The callback, which never raises."""
+
+def quiet(callback: Callable[_Told, _Given]) -> Callable[_Told, _Given | None]:
+    """The callback, which never raises. Not for one that decides: there a failure is a denial."""
     @functools.wraps(callback)
-    def call(**told: Any) -> Any:
+    def call(*args: _Told.args, **told: _Told.kwargs) -> _Given | None:
         try:
-            return callback(**told)
+            return callback(*args, **told)
         except Exception:
-            log.exception("plan-mode: a hook failed")
+            log.exception("plan-mode: %s failed", callback.__qualname__)
             return None
     return call

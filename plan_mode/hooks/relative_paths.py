@@ -5,15 +5,13 @@ In plan mode they stay as they are, and are refused: its plans have one place. W
 
 from __future__ import annotations
 
-import logging
-from typing import Any, Final
+from typing import Any
 
 from ..controller import Desk
 from ..facts import completed
 from ..host import workspace
 from ..policy.catalogue import WRITERS, canonical
-
-log: Final = logging.getLogger(__name__)
+from .quiet import quiet
 
 
 class RelativePaths:
@@ -22,18 +20,15 @@ class RelativePaths:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
 
+    @quiet
     def tool_request(self, tool_name: Any = "", args: Any = None, session_id: Any = "", task_id: Any = "", **_: Any) -> Any:
         """The call's arguments with absolute paths, or None where nothing is to be changed. Never raises."""
-        try:
-            if canonical(str(tool_name)) not in WRITERS or type(args) is not dict:
-                return None
-            mode = self._desk.standing(self._desk.place(session_id)).mode
-            if mode is None:
-                return None
-            task = task_id if isinstance(task_id, str) and task_id else "default"
-            changed = completed(mode, str(tool_name), args, lambda: workspace.task_folder(task),
-                                lambda: workspace.works_remotely(self._desk.backend))
-        except Exception:
-            log.exception("plan-mode: a relative path couldn't be completed")
+        if canonical(str(tool_name)) not in WRITERS or type(args) is not dict:
             return None
+        mode = self._desk.standing(self._desk.place(session_id)).mode
+        if mode is None:
+            return None
+        task = task_id if isinstance(task_id, str) and task_id else "default"
+        changed = completed(mode, str(tool_name), args, lambda: workspace.task_folder(task),
+                            lambda: workspace.works_remotely(self._desk.backend))
         return {"args": changed} if changed != args else None

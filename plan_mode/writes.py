@@ -41,14 +41,17 @@ def escape_of(footings: list[Footing], tool: str, arguments: Mapping[str, object
     Does not: see a patch that went through a folder which was exchanged and put back.
     """
     for before in footings:
-        judged = judge_entry(before.path)
-        if _identity(before.folder) != before.folder_id:
+        if _identity(before.folder)[:2] != before.folder_id:
             return f"the folder {before.folder} was exchanged for another one while {before.path} was written"
-        if os.path.realpath(before.path) != before.path:
-            return f"{before.path} leads to {os.path.realpath(before.path)} since it was written"
+        real = os.path.realpath(before.path)
+        if real != before.path:
+            return f"{before.path} leads to {real} since it was written"
+        judged = judge_entry(before.path)
         if isinstance(judged, Outside):
             return f"since it was written, {judged.reason}"
-        if tool == "write_file" and _file_identity(before.path) == before.file_id and not _holds(before.path, arguments):
+        promised = _promised(arguments)
+        if tool == "write_file" and _identity(before.path) == before.file_id and not (
+                promised and _digest(before.path) == promised):
             return f"the write to {before.path} succeeded, and its text isn't there"
     return ""
 
@@ -64,11 +67,8 @@ def events_of(facts: Facts, record: SessionRecord) -> list[Event]:
 
 def expected_of(arguments: Mapping[str, object], facts: Facts, record: SessionRecord) -> list[Wrote]:
     """What a ``write_file`` call that is about to run will have written, if it succeeds."""
-    content = arguments.get("content")
-    if not isinstance(content, str) or len(content) > MOST_BYTES:
-        return []
-    digest = digest_of(content.encode("utf-8", "replace"))
-    return [Wrote(PlanFile(path, digest, time.time()), record.activation) for path in _paths(facts)]
+    digest = _promised(arguments)
+    return [Wrote(PlanFile(path, digest, time.time()), record.activation) for path in _paths(facts)] if digest else []
 
 
 def has_happened(expected: Wrote) -> bool:
@@ -86,18 +86,11 @@ def _footing(path: str) -> Footing:
     folder = os.path.dirname(path)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
-    return Footing(path, folder, _identity(folder), _file_identity(path))
+    return Footing(path, folder, _identity(folder)[:2], _identity(path))
 
 
 def _identity(path: str) -> tuple[int, ...]:
-    try:
-        entry = os.lstat(path)
-    except OSError:
-        return ()
-    return entry.st_dev, entry.st_ino
-
-
-def _file_identity(path: str) -> tuple[int, ...]:
+    """Which file or folder stands there, and when it was changed; () where nothing does."""
     try:
         entry = os.lstat(path)
     except OSError:
@@ -105,9 +98,10 @@ def _file_identity(path: str) -> tuple[int, ...]:
     return entry.st_dev, entry.st_ino, entry.st_ctime_ns
 
 
-def _holds(path: str, arguments: Mapping[str, object]) -> bool:
+def _promised(arguments: Mapping[str, object]) -> str:
+    """The digest of what a ``write_file`` is to write; "" for what no plan file holds."""
     content = arguments.get("content")
-    return isinstance(content, str) and _digest(path) == digest_of(content.encode("utf-8", "replace"))
+    return digest_of(content.encode("utf-8", "replace")) if isinstance(content, str) and len(content) <= MOST_BYTES else ""
 
 
 def _digest(path: str) -> str:

@@ -130,6 +130,7 @@ def _next(standing: Standing, plans: Sequence[PlanText | Unreadable]) -> str:
     return DECIDE if plans else "Next: say what should be planned, or /planmode off"
 
 
+
 def warnings(refusal: NoSession | None, settings: Settings, *, config_read: bool, bypassed: str, remote: bool) -> list[str]:
     """What this place, this host or its settings don't cover."""
     found = [f"setting ignored: {fault}." for fault in settings.faults]
@@ -314,7 +315,7 @@ def model_chosen(slug: str, choice: ModelChoice | None, settings: Settings) -> s
 
 
 def checked(tool: str, standing: Standing, verdict: Verdict) -> str:
-    return one_line(verdict.told(tool, standing.mode.slug if standing.mode is not None else ""), 2000)
+    return one_line(verdict.told(tool, standing.mode.slug if standing.mode is not None else ""), MOST_OF_A_TEXT_SHOWN)
 
 
 def trusted(known: Known) -> str:

@@ -170,18 +170,20 @@ def _follow(path: str, unlinked: str) -> tuple[str | None, str]:
     here, links, ahead = os.sep, 0, path.split(os.sep)[::-1]
     while ahead:
         name = ahead.pop()
-        entry = os.path.dirname(here) if name == ".." else os.path.join(here, name)
-        if name in ("", ".", "..") or not os.path.islink(entry):
-            here = entry if name not in ("", ".") else here
+        if name in ("", "."):
             continue
-        links += 1
-        if any(here == place or _is_below(here, place) for place in (unlinked, _PROC)):
+        entry = os.path.dirname(here) if name == ".." else os.path.join(here, name)
+        if not os.path.islink(entry):
+            here = entry
+        elif any(here == place or _is_below(here, place) for place in (unlinked, _PROC)):
             return entry, entry
-        if links > MOST_LINKS:
+        elif links == MOST_LINKS:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), entry)
-        target = os.readlink(entry)
-        here = os.sep if os.path.isabs(target) else here
-        ahead += target.split(os.sep)[::-1]
+        else:
+            links += 1
+            target = os.readlink(entry)
+            here = os.sep if os.path.isabs(target) else here
+            ahead += target.split(os.sep)[::-1]
     return None, here
 
 

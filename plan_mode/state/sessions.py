@@ -420,8 +420,9 @@ class Arrival:
         """
         folder, record = owned.folder, owned.record
         plans = {folder.hashed(plan_key(plan.path)) for plan in record.plans}
-        others = set(record.keys) - plans - self._earlier(folder) - {folder.hashed(own), record.conversation, record.begun_in}
-        if len(others) <= (0 if own else 1):
+        others = set(record.keys) - plans - {folder.hashed(own), record.conversation, record.begun_in}
+        few = 0 if own else 1
+        if len(others) <= few or len(others - self._earlier(folder)) <= few:
             return self.clear(owned)
         if not own:
             return True

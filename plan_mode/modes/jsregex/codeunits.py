@@ -14,8 +14,6 @@ from typing import Final
 Units = tuple[tuple[int, int], ...]
 
 LAST: Final = 0xFFFF
-NOTHING: Final[Units] = ()
-ANY: Final[Units] = ((0, LAST),)
 START: Final[Units] = ((LAST + 1, LAST + 1),)
 END: Final[Units] = ((LAST + 2, LAST + 2),)
 """Two units that no text has: the analysis reads ``^`` and ``$`` as if they stood around it."""

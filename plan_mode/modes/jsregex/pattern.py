@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Final
 
 from ...errors import PatternError
@@ -12,7 +10,7 @@ from .ambiguity import refuse_ambiguity
 from .codeunits import as_units, offset_of
 from .places import is_found, refuse_work
 from .syntax import MOST_REPEATS, parse
-from .tree import Fault
+from .tree import Fault, Node
 
 MOST_OF_A_PATTERN: Final = 512
 MOST_OF_A_PATH: Final = MOST_REPEATS
@@ -27,7 +25,7 @@ class Pattern:
     """A JavaScript pattern, ready to be matched. Equal when the text is. ``note``: what its author should know."""
 
     source: str
-    search: Callable[[str], object] = field(compare=False, repr=False)
+    tree: Node = field(compare=False, repr=False)
     note: str = field(default="", compare=False)
 
     def matches(self, path: str) -> bool:
@@ -39,7 +37,7 @@ class Pattern:
         if len(path) > MOST_OF_A_PATH:
             return False
         units = as_units(path)
-        return len(units) <= MOST_OF_A_PATH and bool(self.search(units))
+        return len(units) <= MOST_OF_A_PATH and is_found(self.tree, units)
 
 
 def translate(source: str) -> Pattern:
@@ -59,4 +57,4 @@ def translate(source: str) -> Pattern:
         refuse_work(tree)
     except Fault as fault:
         raise PatternError(source, offset_of(source, fault.at), fault.reason, fault.hint) from None
-    return Pattern(source, partial(is_found, tree), _EXTENSION if any_case else "")
+    return Pattern(source, tree, _EXTENSION if any_case else "")

@@ -27,7 +27,7 @@ _COPIES: Final = MOST_REPEATS + 2
 
 
 def is_found(tree: Node, text: str) -> bool:
-    """Whether the pattern, which has no groups and no back-references, matches somewhere in the text."""
+    """Whether the pattern matches somewhere in the text."""
     forwards, backwards = _Reading(text, True), _Reading(text[::-1], False)
     forwards.other, backwards.other = backwards, forwards
     return forwards.ends(tree, forwards.everywhere) != 0

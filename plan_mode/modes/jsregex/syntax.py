@@ -44,7 +44,6 @@ _NOTHING_BEFORE: Final = (
 _SECOND_QUANTIFIER: Final = (
     "JavaScript has no possessive quantifiers: leave one of the two signs out, or put (?:...) around what is repeated.")
 
-
 _REFERENCE: Final = ("a back-reference can't be used in a rule for files", "Write what it refers to once more, or leave it out.")
 
 

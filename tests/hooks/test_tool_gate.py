@@ -41,6 +41,13 @@ def host(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str
 SUCCESS = '{"success": true}'
 
 
+def executed(cli: Cli, tool: str, args: dict[str, Any], execute: Callable[[Any], str]) -> Any:
+    """What the middleware makes of a call that the host runs by ``execute``."""
+    with cli.acting():
+        return json.loads(cli.context.middleware["tool_execution"][-1](
+            tool_name=tool, args=args, next_call=execute, session_id=cli.conversation, tool_call_id="c1"))
+
+
 def through_the_middleware(cli: Cli, tool: str, args: Any, result: str = SUCCESS, **ids: Any) -> tuple[Any, list[Any]]:
     """The result of the middleware alone, and the arguments that reached the tool."""
     ran: list[Any] = []
@@ -179,9 +186,7 @@ def test_a_write_of_an_earlier_activation_isnt_this_ones_plan(planning: Cli, mac
         planning.type("/planmode on")
         return '{"success": true}'
 
-    with planning.acting():
-        planning.context.middleware["tool_execution"][-1](tool_name="write_file", args=args, next_call=execute, session_id="A",
-                                                          tool_call_id="c1")
+    executed(planning, "write_file", args, execute)
     assert plans_of(planning) == []
 
 
@@ -193,19 +198,9 @@ def test_approved_while_a_write_was_under_way(planning: Cli, machine: Machine) -
         assert planning.type("/planmode approve").startswith("Approved: ")
         return '{"success": true}'
 
-    with planning.acting():
-        planning.context.middleware["tool_execution"][-1](
-            tool_name="write_file", args={"path": str(machine.plans / "q.md"), "content": "x"}, next_call=execute, session_id="A",
-            tool_call_id="c1")
+    executed(planning, "write_file", {"path": str(machine.plans / "q.md"), "content": "x"}, execute)
     assert not planning.restricted
     assert "p.md. Implement it now." in planning.turn()
-
-
-def executed(cli: Cli, tool: str, args: dict[str, Any], execute: Callable[[Any], str]) -> Any:
-    """What the middleware makes of a call that the host runs by ``execute``."""
-    with cli.acting():
-        return json.loads(cli.context.middleware["tool_execution"][-1](
-            tool_name=tool, args=args, next_call=execute, session_id=cli.conversation, tool_call_id="c1"))
 
 
 def interfered_with(cli: Cli, path: Path) -> None:
@@ -216,9 +211,7 @@ def interfered_with(cli: Cli, path: Path) -> None:
         final["content"] = "changed"
         return '{"success": true}'
 
-    with cli.acting():
-        cli.context.middleware["tool_execution"][-1](tool_name="write_file", args=args, next_call=execute, session_id="A",
-                                                     tool_call_id="c1")
+    executed(cli, "write_file", args, execute)
 
 
 @pytest.mark.usefixtures("impatient")

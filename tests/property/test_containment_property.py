@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from stat import S_ISREG
 
+import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
@@ -187,7 +188,10 @@ def write(world: World, named: str, text: str) -> bool:
     return True
 
 
-def try_out(judge: Callable[[object, str], Inside | Outside], world: World, root: str, path: str) -> None:
+Judge = Callable[[object, str], Inside | Outside]
+
+
+def try_out(judge: Judge, world: World, root: str, path: str) -> None:
     named = world.named(path)
     stand(world, world.here)
     judged = judge(named, root)
@@ -217,20 +221,14 @@ def try_out(judge: Callable[[object, str], Inside | Outside], world: World, root
     assert not took or Path(real).read_text() == text
 
 
+@pytest.mark.parametrize(("judge", "folder"), [(contain, "root"), (locate, "project")])
 @settings(max_examples=150, deadline=None)
 @given(entries=ENTRIES, paths=PATHS)
-def test_inside_means_that_a_write_stays_in_the_plan_directory(entries: Entries, paths: list[str]) -> None:
+def test_inside_means_that_a_write_lands_where_it_was_judged(judge: Judge, folder: str, entries: Entries,
+                                                             paths: list[str]) -> None:
     with world_of(entries) as world:
         for path in paths:
-            try_out(contain, world, world.root, path)
-
-
-@settings(max_examples=150, deadline=None)
-@given(entries=ENTRIES, paths=PATHS)
-def test_a_write_in_a_project_lands_on_what_the_rule_was_shown(entries: Entries, paths: list[str]) -> None:
-    with world_of(entries) as world:
-        for path in paths:
-            try_out(locate, world, world.project, path)
+            try_out(judge, world, getattr(world, folder), path)
 
 
 @settings(max_examples=40, deadline=None)

@@ -22,6 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule, run_state_machine_as_test
 
 from plan_mode.policy.catalogue import CATALOGUE
+from plan_mode.standing import Standing
 from tests.fake_host import Chat, Cli, Machine, Server, Tab
 from tests.fixtures import write_without_fsync
 
@@ -50,9 +51,10 @@ class Sessions(RuleBasedStateMachine):
         self.machine.enter(self.patch)
         self.machine.set(after_approval="")
         write_without_fsync(self.patch)
+        self.fail_on_demand(os.replace, time.time)
         self.names = (f"C{number}" for number in itertools.count())
         self.conversations = 0
-        self.is_full = False
+        self.is_full, self.days = False, 0
         self.after_approval: str | None = None
         (self.machine.home / "modes").mkdir()
         self.mode_file("narrow")
@@ -72,6 +74,16 @@ class Sessions(RuleBasedStateMachine):
         finally:
             self.patch.undo()
             self.folder.cleanup()
+
+    def fail_on_demand(self, replace: Callable[..., None], clock: Callable[[], float]) -> None:
+        """Let the disk be full and the clock be wrong while they are said to be."""
+        def replace_or_not(source: Any, target: Any, **more: Any) -> None:
+            if self.is_full and str(self.machine.state) in str(target):
+                raise OSError(28, "No space left on device")
+            replace(source, target, **more)
+
+        self.patch.setattr(os, "replace", replace_or_not)
+        self.patch.setattr(time, "time", lambda: clock() + self.days * 86_400)
 
     @initialize(name=st.sampled_from(NAMES))
     def look_at(self, name: str) -> None:
@@ -93,11 +105,14 @@ class Sessions(RuleBasedStateMachine):
         self.seats["tab"] = server.tab(tab.conversation if tab else self.fresh(), "T")
         self.seats["chat"] = server.chat("k", chat.conversation if chat else self.fresh())
 
-    def seen(self, name: str) -> str | None:
-        """The mode by which the calls of that session are judged."""
+    def standing(self, name: str) -> Standing:
         seat: Cli = self.seats[name]
         with seat.acting():
-            standing = seat.desk.standing(seat.desk.here("", seat.conversation).place)
+            return seat.desk.standing(seat.desk.here("", seat.conversation).place)
+
+    def seen(self, name: str) -> str | None:
+        """The mode by which the calls of that session are judged."""
+        standing = self.standing(name)
         return DAMAGED if standing.fallback is not None else standing.mode.slug if standing.mode is not None else None
 
     def becomes(self, name: str, mode: str | None) -> None:
@@ -258,22 +273,12 @@ class Sessions(RuleBasedStateMachine):
 
     @rule()
     def disk_fills_or_is_freed(self) -> None:
-        real = getattr(self, "real_replace", None) or os.replace
-        self.real_replace = real
-
-        def replace(source: Any, target: Any, **more: Any) -> None:
-            if self.is_full and str(self.machine.state) in str(target):
-                raise OSError(28, "No space left on device")
-            real(source, target, **more)
-        self.patch.setattr(os, "replace", replace)
         self.is_full = not self.is_full
 
     @rule(name=SEATS, how=st.sampled_from([lambda text: text[: len(text) // 2], lambda text: b"", lambda text: text[::-1]]))
     def record_is_damaged(self, name: str, how: Callable[[bytes], bytes]) -> None:
         name = self.named(name)
-        seat = self.seats[name]
-        with seat.acting():
-            standing = seat.desk.standing(seat.desk.here("", seat.conversation).place)
+        standing = self.standing(name)
         if standing.record is None or standing.mode is None:
             return
         for file in self.machine.files(f"*{standing.record.id}*"):
@@ -282,9 +287,7 @@ class Sessions(RuleBasedStateMachine):
 
     @rule(days=st.sampled_from([-400, -1, 0]))
     def clock_is_set(self, days: int) -> None:
-        real = getattr(self, "real_time", None) or time.time
-        self.real_time = real
-        self.patch.setattr(time, "time", lambda: real() + days * 86_400)
+        self.days = days
 
     @rule(kind=st.sampled_from(sorted(MODE_FILES)))
     def mode_file(self, kind: str) -> None:

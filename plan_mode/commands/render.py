@@ -130,7 +130,6 @@ def _next(standing: Standing, plans: Sequence[PlanText | Unreadable]) -> str:
     return DECIDE if plans else "Next: say what should be planned, or /planmode off"
 
 
-
 def warnings(refusal: NoSession | None, settings: Settings, *, config_read: bool, bypassed: str, remote: bool) -> list[str]:
     """What this place, this host or its settings don't cover."""
     found = [f"setting ignored: {fault}." for fault in settings.faults]

@@ -446,7 +446,7 @@ def found_wrong(machine: Machine, kept: list[Kept]) -> list[str]:
     for step in steps:
         _sit(step)
         with step.seat.acting():
-            record = step.seat.desk.standing(step.seat.desk.place(step.seat.conversation)).record
+            record = step.seat.desk.judge.standing(step.seat.desk.where.place(step.seat.conversation)).record
         mode = record.mode if record else None
         if mode != step.kept.mode or step.seat.restricted != (step.kept.mode in RESTRICTED):
             wrong.append(f"{step.kept} is found in {mode}")

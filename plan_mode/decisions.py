@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from . import plans, transitions
-from .controller import Desk, Here
+from .controller import Desk
 from .entry import MOST_OF_A_TEXT, Asked, refuse_others, refuse_stale, refuse_unresolved
 from .errors import Refusal
 from .modes.builtin import PLAN
@@ -21,6 +21,7 @@ from .state.record import Damaged, PlanFile, SessionRecord, blank, new_id
 from .state.sessions import Arrival, Owned
 from .text import shorten
 from .transitions import Approve, Reject, Showed
+from .whereabouts import Here
 
 IN_THE_CONVERSATION: Final = "(given in the conversation)"
 """Where a plan stands that can't be a file."""

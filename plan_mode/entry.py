@@ -13,7 +13,7 @@ from functools import partial
 from typing import Final
 
 from . import facts, plans, transitions
-from .controller import Desk, Here
+from .controller import Desk
 from .errors import Refusal
 from .host import lineage, workspace
 from .host.home import home
@@ -27,6 +27,7 @@ from .state.sessions import Arrival, Owned
 from .state.store import MOST_RECORDS, Folder, Writer
 from .text import shorten
 from .transitions import Enter, Leave, Situation, Switch
+from .whereabouts import Here
 
 MOST_OF_A_TEXT: Final = 4000
 """Characters of a task or of feedback that reach the model."""
@@ -129,7 +130,7 @@ def switch(desk: Desk, here: Here, slug: str, asked: Asked | None = None) -> Swi
 
 def begin_by_default(desk: Desk, here: Here, arrival: Arrival, writer: Writer) -> SessionRecord:
     """The record of a new session that starts in the operator's default mode, or has left it already, stored."""
-    slug, has_left = desk.default_of(here.place), desk.has_parted(here.place)
+    slug, has_left = desk.judge.default_of(here.place), desk.judge.has_parted(here.place)
     make_room(writer, desk.settings().keep_days, for_a_person=False)
     if slug == PLAN.slug and not has_left:
         record = _planning(desk, here, writer, None, "").record

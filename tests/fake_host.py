@@ -19,7 +19,7 @@ from typing import Any
 from plan_mode import plugin
 from plan_mode.controller import Desk
 from plan_mode.host import capabilities, home, lineage, profile, session
-from plan_mode.state import expiry, sessions
+from plan_mode.state import expiry, kin, sessions
 from plan_mode.state import process as process_module
 from plan_mode.state.process import ProcessId
 
@@ -61,7 +61,7 @@ class Machine:
         patch.setattr(lineage, "parentage", self.parentage)
         patch.setattr(session, "bound", lambda: session.NOTHING_BOUND)
         patch.setattr(session, "is_isolated", lambda: self.isolated)
-        for module in (sessions, expiry):
+        for module in (sessions, kin, expiry):
             patch.setattr(module, "is_alive", lambda process: process in self.alive)
         patch.setattr(capabilities, "read_config", lambda: self.config)
         patch.setattr(profile, "own_profile", lambda manager: "default")
@@ -271,7 +271,7 @@ class Cli:
     def write_plan(self, name: str = "2026-01-01_120000-plan.md", text: str = PLAN_TEXT, **where: Any) -> Path:
         """The agent writes a plan file of this session."""
         with self.acting():
-            standing = self.desk.standing(self.desk.here("", "").place)
+            standing = self.desk.judge.standing(self.desk.where.here("", "").place)
         assert standing.record is not None
         path = Path(standing.record.plan_root) / name
         result = self.call("write_file", {"path": str(path), "content": text}, **where)

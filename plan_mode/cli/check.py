@@ -33,7 +33,7 @@ def check(desk: Desk, arguments: Namespace) -> Answer:
     plan_root = plans.plan_directory(cwd) if mode.slug == PLAN.slug and not remote() else ""
     record = replace(blank(), mode=mode.slug, project=project, plan_root=plan_root)
     given = completed(mode, arguments.tool, _object(arguments.arguments), lambda: cwd, remote)
-    verdict, _ = desk.verdict(Standing(record, mode), arguments.tool, given)
+    verdict, _ = desk.judge.verdict(Standing(record, mode), arguments.tool, given)
     if verdict.rule == "unknown-tool" and registry.toolset_of(_ANY_TOOL) is None:
         verdict = replace(verdict, reason=f"{verdict.reason}; MCP servers and plugins aren't connected here")
     if not arguments.json:

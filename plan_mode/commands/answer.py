@@ -7,9 +7,10 @@ import logging
 from collections.abc import Callable
 from typing import Any, Final
 
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..errors import PlanModeError
 from ..text import one_line, shorten, unattached, visible
+from ..whereabouts import Here
 
 log: Final = logging.getLogger(__name__)
 
@@ -23,7 +24,7 @@ def answering(desk: Desk, command: str, act: Callable[[Here, str], str]) -> Call
         in_chat = True
         try:
             typed = unattached(raw_args, undo=True) if isinstance(raw_args, str) else ""
-            here = desk.here(command, typed)
+            here = desk.where.here(command, typed)
             in_chat = bool(here.facts.platform)
             said = act(here, typed)
         except PlanModeError as exc:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from .. import entry, sharing
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..errors import Refusal
 from ..facts import completed
 from ..host import capabilities, workspace
@@ -18,6 +18,7 @@ from ..modes.model import ModelChoice
 from ..modes.registry import Offered
 from ..modes.sources import Scope
 from ..text import one_line
+from ..whereabouts import Here
 from . import render
 from .answer import answering, split_verb
 from .planmode import PlanModeCommand, leave
@@ -71,13 +72,13 @@ class ModeCommand:
 
     def _project(self, here: Here) -> str:
         """The project of the session, as it was fixed at its switch, else where the person is now."""
-        record = self._desk.standing(here.place).record
+        record = self._desk.judge.standing(here.place).record
         return record.project if record is not None and record.project else entry.project_of(here)
 
     def _show(self, here: Here, rest: str) -> str:
         desk = self._desk
-        desk.renew_default()
-        standing, project = desk.standing(here.place), self._project(here)
+        desk.judge.renew_default()
+        standing, project = desk.judge.standing(here.place), self._project(here)
         drift = desk.library.drift(standing.record) if standing.record and standing.record.mode else "same"
         model = desk.models.of(standing.mode) if standing.mode is not None and standing.fallback is None else None
         own = desk.memory.models.get(here.place.conversation)
@@ -103,13 +104,13 @@ class ModeCommand:
             arguments: Any = json.loads(untrusted_json) if untrusted_json.strip() else {}
         except (ValueError, RecursionError) as exc:
             raise Refusal("no-json", f"The arguments aren't JSON: {exc}.", "Write them as {\"path\": \"/tmp/x\"}.") from exc
-        standing = self._desk.standing(here.place)
+        standing = self._desk.judge.standing(here.place)
         if standing.mode is None:
             return f"{one_line(tool, 80)} may run: no mode is active in this session."
         if type(arguments) is dict:  # as they are completed before the call itself is judged
             arguments = completed(standing.mode, tool, arguments, lambda: entry.folder_of(here),
                                   lambda: workspace.works_remotely(self._desk.backend))
-        verdict, _ = self._desk.verdict(standing, tool, arguments)
+        verdict, _ = self._desk.judge.verdict(standing, tool, arguments)
         return render.checked(tool, standing, verdict)
 
     def _trust(self, here: Here, slug: str) -> str:

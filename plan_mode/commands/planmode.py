@@ -8,13 +8,14 @@ from collections.abc import Callable
 from typing import Final
 
 from .. import decisions, entry, plans, transitions
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..entry import MOST_OF_A_TEXT, refuse_nowhere, refuse_others
 from ..errors import LockTimeout, Refusal, StateError
 from ..host import capabilities, workspace
 from ..state.record import Damaged, PlanFile, SessionRecord, blank, new_id
 from ..state.sessions import Owned
 from ..transitions import Leave, Switch
+from ..whereabouts import Here
 from . import render
 from .answer import answering, split_verb
 
@@ -54,7 +55,7 @@ class PlanModeCommand:
 
     def _status(self, here: Here, rest: str) -> str:
         desk, place, settings = self._desk, here.place, self._desk.settings()
-        desk.renew_default()
+        desk.judge.renew_default()
         warnings = render.warnings(
             here.refusal, settings, config_read=capabilities.read_config() is not None, bypassed=desk.bypassed(),
             remote=workspace.works_remotely(desk.backend))
@@ -68,10 +69,10 @@ class PlanModeCommand:
                     seen = [_look_at(plan) for plan in found.record.plans]
                     decisions.remember_shown(arrival, found, [each for each in seen if isinstance(each, plans.PlanText)])
         except StateError as exc:
-            return render.status(desk.standing(place), seen, [*warnings, str(exc)], settings)
+            return render.status(desk.judge.standing(place), seen, [*warnings, str(exc)], settings)
         if isinstance(found, Owned):
-            return render.status(desk.judge(found.record), seen, warnings, settings)
-        return render.status(desk.judge(found) if found else desk.standing(place), seen, warnings, settings)
+            return render.status(desk.judge.of(found.record), seen, warnings, settings)
+        return render.status(desk.judge.of(found) if found else desk.judge.standing(place), seen, warnings, settings)
 
     def _show(self, here: Here, named: str) -> str:
         refuse_nowhere(here)
@@ -104,10 +105,10 @@ class PlanModeCommand:
 def leave(desk: Desk, here: Here) -> str:
     """Leave modes from this place, whatever state its files are in."""
     refuse_nowhere(here)
-    desk.renew_default()
+    desk.judge.renew_default()
     damage: Damaged | None = None
     try:
-        with desk.arriving(here.place, create=bool(desk.default_of(here.place))) as (arrival, _):
+        with desk.arriving(here.place, create=bool(desk.judge.default_of(here.place))) as (arrival, _):
             found = desk.session(arrival)
             while isinstance(found, Damaged):  # behind one file there may be that of a conversation which this one continues
                 seen, damage = damage, found
@@ -132,7 +133,7 @@ def leave(desk: Desk, here: Here) -> str:
 
 def _by_default(desk: Desk, here: Here) -> SessionRecord | None:
     """What a session that hasn't begun yet would begin as."""
-    slug = desk.default_of(here.place)
+    slug = desk.judge.default_of(here.place)
     return transitions.apply(blank(), Switch(slug, time.time(), new_id())) if slug else None
 
 

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from .. import cards, entry, pins
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..errors import PlanModeError, Refusal
 from ..host import consent
 from ..memory import Handed
@@ -24,6 +24,7 @@ from ..modes.model import INHERIT, Mode, grants_more
 from ..modes.registry import Known
 from ..questions import Questions
 from ..standing import Standing, under
+from ..whereabouts import Here
 
 log: Final = logging.getLogger(__name__)
 
@@ -63,8 +64,8 @@ class Delegation:
 
     def _modes(self, session_id: Any, args: Any) -> dict[str, Handed]:
         tasks = tasks_of(args)
-        here = self._desk.here_asking(session_id)
-        standing = self._desk.standing(here.place)
+        here = self._desk.where.here_asking(session_id)
+        standing = self._desk.judge.standing(here.place)
         chosen = {goal: slug for goal in tasks if (slug := _named(goal) or _of_parent(standing.mode))}
         if not chosen or standing.fallback is not None or self._is_denied(standing, args):
             return {}
@@ -83,7 +84,7 @@ class Delegation:
 
     def _is_denied(self, standing: Standing, args: Any) -> bool:
         """Whether the call won't run anyway: nobody is asked about that."""
-        return standing.restricted and self._desk.verdict(standing, TOOL, args)[0].denied
+        return standing.restricted and self._desk.judge.verdict(standing, TOOL, args)[0].denied
 
     def _handed(self, known: Known, project: str, standing: Standing) -> Handed:
         return Handed(pins.pin_of(known, self._desk.library.rules(known.mode.slug, project)), under(standing), project)
@@ -100,7 +101,7 @@ class Delegation:
         return {goal: each for goal, each in known.items() if goal not in wider}
 
     def _is_confirmed(self, here: Here, standing: Standing, wider: dict[str, Known], tasks: dict[str, str]) -> bool:
-        desk, own = self._desk, self._desk.is_own(here) and here.place.conversation not in self._desk.memory.children
+        desk, own = self._desk, self._desk.where.is_own(here) and here.place.conversation not in self._desk.memory.children
         planning = standing.mode is not None and standing.mode.slug == PLAN.slug
         if (planning and not desk.settings().agent_may_ask_to_leave_plan) or not own or here.refusal is not None:
             return False
@@ -115,7 +116,7 @@ class Delegation:
                 wording = cards.of_a_delegation(here.place.surface, standing.mode, wider, tasks)
                 answer = consent.ask(way, wording, question.nonce)
                 self._questions.answered(question, answer)
-                now = desk.standing(here.place)
+                now = desk.judge.standing(here.place)
                 return (answer.outcome == "accepted" and question.stands() and now.fallback is None
                         and under(now) == under(standing))
         except PlanModeError:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Final
 
 from ..controller import Desk
@@ -23,6 +24,17 @@ log: Final = logging.getLogger(__name__)
 
 NEW_SESSION: Final = "new_session"
 BOUNDARY: Final = "session_boundary"
+
+RESETTING: Final = frozenset({"new", "reset", "clear", "approve"})
+"""Commands of a chat after which it begins anew; the last one confirms."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beginner:
+    """Who begins a chat anew, and the chat's own key; "" where it can't be told."""
+
+    user: str = ""
+    key: str = ""
 
 
 @contextmanager
@@ -78,9 +90,25 @@ class Lifecycle:
                 return
             with self._desk.arriving(Place(None, conversation)) as (arrival, _):
                 for owned in arrival.at_hand():
-                    beginner = self._desk.who_begins_anew(owned)
-                    if arrival.is_free(owned) and self._desk.may_reset(owned, beginner):
+                    beginner = self._who_begins_anew(owned)
+                    if arrival.is_free(owned) and self._may_reset(owned, beginner):
                         self._desk.forget(arrival, owned, beginner.key)
+
+    def _who_begins_anew(self, owned: Owned) -> Beginner:
+        """Who sent the command after which a chat of this record begins anew, taken once."""
+        memory = self._desk.memory
+        for key in list(memory.senders):
+            if owned.folder.hashed(f"sk:{key}") in owned.record.keys:
+                user, command = memory.senders.pop(key, ("", ""))
+                return Beginner(user, f"sk:{key}") if command in RESETTING else Beginner()
+        return Beginner()
+
+    def _may_reset(self, owned: Owned, beginner: Beginner) -> bool:
+        """Whether a chat that begins anew leaves its record: with ``owner_only`` only if its owner sent the command."""
+        owner = owned.record.owner
+        if not owner or not self._desk.settings().owner_only:
+            return True
+        return bool(beginner.user) and owned.folder.hashed(beginner.user) == owner
 
     def _with_own_record(self, conversation: Any, change: Callable[[Arrival, Owned], None]) -> None:
         with _logged():
@@ -89,11 +117,11 @@ class Lifecycle:
                 owned = self._desk.session(arrival)
                 if isinstance(owned, Owned):
                     change(arrival, owned)
-            self._desk.unlearn(place)
+            self._desk.judge.unlearn(place)
 
     def _holds(self, place: Place) -> bool:
         """Whether this very process has a record."""
         try:
-            return bool(self._desk.store.folders()) and isinstance(self._desk.standing(place).record, SessionRecord)
+            return bool(self._desk.store.folders()) and isinstance(self._desk.judge.standing(place).record, SessionRecord)
         except Exception:  # an unreadable folder: then nothing can be cleared either
             return False

@@ -69,7 +69,7 @@ class ModeModel:
         """The standing of a session whose mode may name a model: a sub-agent's model is the delegation's."""
         if not isinstance(session_id, str) or not session_id or platform == _SUBAGENT:
             return None
-        standing = self._desk.standing(self._desk.place(session_id))
+        standing = self._desk.judge.standing(self._desk.where.place(session_id))
         return standing if standing.mode is not None and standing.fallback is None else None
 
     def _choice(self, standing: Standing) -> ModelChoice | None:

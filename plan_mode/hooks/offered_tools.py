@@ -30,12 +30,12 @@ class OfferedTools:
         """The request with fewer tools, or None where nothing is to be changed. Never raises."""
         if not isinstance(request, Mapping):
             return None
-        place = self._desk.place(session_id)
+        place = self._desk.where.place(session_id)
         self._desk.follow(place)
-        mode = self._desk.standing(place).mode
+        mode = self._desk.judge.standing(place).mode
         if mode is None or not mode.restricted:
             return None
-        extra = self._desk.extra_tools(mode)
+        extra = self._desk.judge.extra_tools(mode)
         changed = offered(request, lambda name: _may_run(mode, name, extra))
         return None if changed is request else {"request": changed}
 

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from .. import entry, notices
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..errors import PlanModeError
 from ..host import prompts
 from ..text import one_line
+from ..whereabouts import Here
 from .quiet import quiet
 
 _COMMAND: Final = re.compile(r"/(planmode|mode)(?:@\S+)?(?:\s+(\S+)(?:\s+(.*))?)?\Z", re.S)
@@ -76,8 +77,8 @@ class Overheard:
         row, typed = _newest_words(request)
         if row is None or typed is None or not self._is_new(conversation, request, typed):
             return None
-        here = self._desk.here_of(self._desk.surface(), conversation)
-        said = self._obey(here, typed) or notices.reminder(self._desk.standing(here.place))
+        here = self._desk.where.here_of(self._desk.where.surface(), conversation)
+        said = self._obey(here, typed) or notices.reminder(self._desk.judge.standing(here.place))
         _append(row, said)
         return {"request": request}
 

@@ -25,7 +25,7 @@ class RelativePaths:
         """The call's arguments with absolute paths, or None where nothing is to be changed. Never raises."""
         if canonical(str(tool_name)) not in WRITERS or type(args) is not dict:
             return None
-        mode = self._desk.standing(self._desk.place(session_id)).mode
+        mode = self._desk.judge.standing(self._desk.where.place(session_id)).mode
         if mode is None:
             return None
         task = task_id if isinstance(task_id, str) and task_id else "default"

@@ -93,7 +93,7 @@ class ToolGate:
     def _directive(self, tool_name: Any = "", args: Any = None, session_id: Any = "", **_: Any) -> dict[str, str] | None:
         tool_name = _exact(tool_name)
         try:
-            text = self._denied(self._desk.place(session_id), tool_name, args)
+            text = self._denied(self._desk.where.place(session_id), tool_name, args)
             if not text and tool_name in self._directives and registry.toolset_of(tool_name) == OWN:
                 return self._directives[tool_name](session_id, args)
         except Exception:
@@ -110,12 +110,12 @@ class ToolGate:
         try:
             hook_decides = capabilities.hook_decides(self._desk.manager, self.pre_tool_call)
             if canonical(tool_name) in EDITORS:
-                watch = self._watch(self._desk.place(session_id), tool_name, args)
+                watch = self._watch(self._desk.where.place(session_id), tool_name, args)
                 # A call with an id comes from the agent's loop, where the hook is still to be asked: its denial is the
                 # cleaner one. A call without comes from inside another tool, after the host's last look.
                 refusal = watch.refused if watch is not None and not (hook_decides and tool_call_id) else ""
             else:
-                refusal = "" if hook_decides else self._denied(self._desk.place(session_id), tool_name, args)
+                refusal = "" if hook_decides else self._denied(self._desk.where.place(session_id), tool_name, args)
         except Exception:
             refusal = self._failed()
         if refusal:
@@ -136,13 +136,13 @@ class ToolGate:
 
     def _denied(self, place: Place, tool_name: Any, args: Any) -> str:
         """Why the call must not run; "" when it may."""
-        standing = self._desk.standing(place)
+        standing = self._desk.judge.standing(place)
         if standing.mode is None or not standing.mode.restricted:
             return ""
         if canonical(tool_name) in EDITORS:
             self._stand_last()
         try:
-            verdict, facts = self._desk.verdict(standing, tool_name, args)
+            verdict, facts = self._desk.judge.verdict(standing, tool_name, args)
             if verdict.allowed and tool_name == "write_file" and standing.record is not None:
                 for expected in writes.expected_of(args, facts, standing.record):
                     self._desk.memory.keep(self._desk.memory.expected, expected.plan.path, expected)
@@ -153,15 +153,15 @@ class ToolGate:
 
     def _failed(self) -> str:
         log.exception("plan-mode: a callback failed")
-        return denial("plan", INTERNAL) if self._desk.may_be_restricted() else ""
+        return denial("plan", INTERNAL) if self._desk.judge.may_be_restricted() else ""
 
     def _watch(self, place: Place, tool: str, args: Any) -> Watch | None:
-        standing = self._desk.standing(place)
+        standing = self._desk.judge.standing(place)
         if standing.mode is None or not standing.mode.restricted:
             return None
         self._stand_last()
         try:
-            verdict, facts = self._desk.verdict(standing, tool, args)
+            verdict, facts = self._desk.judge.verdict(standing, tool, args)
         except Exception:
             log.exception("plan-mode: an edit couldn't be judged")
             verdict, facts = INTERNAL, Facts()
@@ -200,10 +200,10 @@ class ToolGate:
             return nullcontext()
 
         def judge(tool: str, final_arguments: Mapping[str, Any]) -> bool:
-            standing = self._desk.standing(watch.place)
+            standing = self._desk.judge.standing(watch.place)
             if not standing.restricted:
                 return True
-            verdict, facts = self._desk.verdict(standing, tool, final_arguments)
+            verdict, facts = self._desk.judge.verdict(standing, tool, final_arguments)
             watch.seen.append(facts)
             if verdict.allowed:
                 watch.footings = writes.footings_of(facts)

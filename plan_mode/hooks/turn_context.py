@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, Final
 
 from .. import entry, notices, transitions
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..errors import PlanModeError, StateError
 from ..host import prompts, session
 from ..questions import Questions
@@ -20,6 +20,7 @@ from ..state.record import Damaged, SessionRecord
 from ..state.sessions import Arrival, Owned
 from ..state.store import Writer
 from ..transitions import Taken
+from ..whereabouts import Here
 from .overheard import Overheard, texts_of
 
 log: Final = logging.getLogger(__name__)
@@ -42,9 +43,9 @@ class TurnContext:
         """Text to add to the user's message of this turn, or None. Never raises."""
         try:
             desk = self._desk
-            desk.renew_default()
-            facts = desk.surface()
-            here = desk.here_of(facts, session_id if isinstance(session_id, str) else "")
+            desk.judge.renew_default()
+            facts = desk.where.surface()
+            here = desk.where.here_of(facts, session_id if isinstance(session_id, str) else "")
             if platform == _SUBAGENT and session_id not in desk.memory.akin:
                 desk.adopt(session_id, parent_session_id)
             said = ""
@@ -60,13 +61,13 @@ class TurnContext:
         except Exception:
             log.exception("plan-mode: a turn's notice failed")
             with suppress(Exception):  # what this turn continues still holds
-                self._desk.drift(self._desk.place(session_id))
+                self._desk.drift(self._desk.where.place(session_id))
             return None
         return {"context": text} if text else None
 
     def _other_turn(self, place: Place) -> str:
         """What a sub-agent or a side agent is told; who was handed a mode of its own gets all that it says."""
-        standing = self._desk.standing(place)
+        standing = self._desk.judge.standing(place)
         handed = self._desk.memory.children.get(place.conversation)
         if handed is not None and standing.pinned is handed.pinned:
             return notices.of_a_child(standing)
@@ -78,7 +79,7 @@ class TurnContext:
             return False
         if session.in_background_review():
             return False
-        return self._desk.is_own(here) and (here.place.process is None or platform in _CLI)
+        return self._desk.where.is_own(here) and (here.place.process is None or platform in _CLI)
 
     def _lost(self, text: str) -> str:
         """What every turn in a mode must say while the model's runtime goes around plan-mode."""
@@ -90,19 +91,19 @@ class TurnContext:
         try:
             if self._is_quiet(place):
                 return ""
-            standing = self._desk.standing(place)
+            standing = self._desk.judge.standing(place)
             if self._is_unchanged(place, standing, history):
                 return notices.reminder(standing)
             return self._arrive(here, history)
         except StateError as exc:
             log.warning("plan-mode: %s", exc)
             self._desk.drift(place)
-            return notices.reminder(self._desk.standing(place))
+            return notices.reminder(self._desk.judge.standing(place))
 
     def _is_quiet(self, place: Place) -> bool:
         """Whether nothing is known that could concern this turn: the case of everybody who isn't in a mode."""
-        desk = self._desk
-        if desk.memory.left or desk.standing(place) is not NO_MODE or (desk.has_parted(place) and desk.default_of(place)):
+        desk, judge = self._desk, self._desk.judge
+        if desk.memory.left or judge.standing(place) is not NO_MODE or (judge.has_parted(place) and judge.default_of(place)):
             return False
         if not desk.store.folders() or place.conversation in desk.memory.arrived:
             return True
@@ -130,17 +131,17 @@ class TurnContext:
 
     def _arrive(self, here: Here, history: Any) -> str:
         desk, place = self._desk, here.place
-        starting = desk.default_of(place)
+        starting = desk.judge.default_of(place)
         with desk.arriving(place, create=bool(starting)) as (arrival, writer):
             owned = desk.session(arrival)
             if isinstance(owned, Damaged):
-                return notices.reminder(desk.judge(owned))
+                return notices.reminder(desk.judge.of(owned))
             if owned is None and starting and desk.library.default(starting) is not None:
                 owned = self._begin(here, arrival, writer)
             if owned is None:
-                return self._of_the_left(place) or notices.reminder(desk.standing(place))
+                return self._of_the_left(place) or notices.reminder(desk.judge.standing(place))
             if owned.record.unresolved:
-                return notices.reminder(desk.judge(owned.record))
+                return notices.reminder(desk.judge.of(owned.record))
             owned = desk.renewed(arrival, arrival.take_conversation(owned))
             desk.memory.keep(desk.memory.arrived, place.conversation)
             writer.touch(owned.folder, owned.record.id)
@@ -148,7 +149,7 @@ class TurnContext:
             if notices.was_given(record, {*(marks or ()), *desk.memory.given}):
                 record = transitions.apply(record, Taken(record.conversation, record.owed.said))
             mark = notices.new_mark()
-            text = notices.due(desk.judge(record), record, record.conversation, marks, mark, desk.settings(),
+            text = notices.due(desk.judge.of(record), record, record.conversation, marks, mark, desk.settings(),
                                partial(desk.library.listing, record.project))
             taken = transitions.apply(record, Taken(record.conversation, mark)) if text.is_notice else record
             self._store(arrival, owned, taken)
@@ -187,7 +188,7 @@ class TurnContext:
         desk, text = self._desk, ""
         for record in desk.parting(place):
             mark = notices.new_mark()
-            text = notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings(),
+            text = notices.due(desk.judge.of(record), record, record.conversation, frozenset(), mark, desk.settings(),
                                partial(desk.library.listing, record.project)).text
             desk.told(record)
         return text

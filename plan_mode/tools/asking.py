@@ -11,7 +11,7 @@ from functools import partial
 from typing import Any, Final
 
 from .. import entry, notices
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..entry import DECIDED_MEANWHILE, Asked
 from ..errors import PlanModeError, Refusal
 from ..host import consent
@@ -20,6 +20,7 @@ from ..notices import new_mark
 from ..questions import Pending, Question, Questions
 from ..state.record import SessionRecord, activation_of
 from ..text import one_line, visible
+from ..whereabouts import Here
 
 log: Final = logging.getLogger(__name__)
 
@@ -64,7 +65,7 @@ class Tool:
     def handle(self, args: Any = None, session_id: Any = "", **_: Any) -> str:
         """The call's result, as JSON. Never raises."""
         try:
-            here = self._desk.here_asking(session_id)
+            here = self._desk.where.here_asking(session_id)
             _refuse_children(self._desk, here)
             return result(self._asked(here, args if isinstance(args, dict) else {}))
         except PlanModeError as exc:
@@ -75,7 +76,7 @@ class Tool:
 
     def directive(self, session_id: Any, args: Any) -> dict[str, str] | None:
         """What the hook says where only the host's own approval of the call reaches a person; None: nothing."""
-        here = self._desk.here_asking(session_id)
+        here = self._desk.where.here_asking(session_id)
         if consent.way_to_a_person(here.place.surface) != "directive":
             return None
         try:
@@ -121,7 +122,7 @@ class Tool:
             if not question.stands() and answer.outcome == "accepted":
                 answer = Answer("cancelled", way, answer.choice)
             self._questions.answered(question, answer)
-            if activation_of(self._desk.standing(here.place).record) != proposal.activation:
+            if activation_of(self._desk.judge.standing(here.place).record) != proposal.activation:
                 raise Refusal("decided-meanwhile", DECIDED_MEANWHILE)
             return proposal.settle(here, answer, _asked_by(question, proposal))
 
@@ -150,7 +151,7 @@ def unanswered(answer: Answer, here: Here, command: str) -> str:
 def told_now(desk: Desk, here: Here, record: SessionRecord, mark: str) -> str:
     """The notice of a session's new mode, for the result of the tool that brought it about."""
     desk.memory.keep(desk.memory.awaited, here.place.conversation, mark)
-    return notices.due(desk.judge(record), record, record.conversation, frozenset(), mark, desk.settings(),
+    return notices.due(desk.judge.of(record), record, record.conversation, frozenset(), mark, desk.settings(),
                        partial(desk.library.listing, record.project)).text
 
 
@@ -187,6 +188,6 @@ def _asked_by(question: Question, proposal: Proposal) -> Asked:
 def _refuse_children(desk: Desk, here: Here) -> None:
     """Raise Refusal where it isn't a person's own conversation that asks."""
     entry.refuse_nowhere(here)
-    if not desk.is_own(here) or here.place.conversation in desk.memory.children:
+    if not desk.where.is_own(here) or here.place.conversation in desk.memory.children:
         raise Refusal("sub-agent", "A sub-agent can't change the mode or submit a plan.",
                       "Report to the agent that started you; it can ask.")

@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import Any, Final
 
 from .. import cards, decisions, plans, transitions
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..decisions import ShownPlan
 from ..entry import Asked, refuse_unresolved
 from ..errors import Refusal, StateError
@@ -16,6 +16,7 @@ from ..plans import PlanText
 from ..questions import Questions
 from ..state.record import SessionRecord, activation_of
 from ..transitions import Declined, Submitted
+from ..whereabouts import Here
 from .asking import Proposal, Tool, declined, refuse_owned, text_of, told_now, unanswered
 
 SCHEMA: Final[dict[str, Any]] = {
@@ -66,7 +67,7 @@ class SubmitPlan(Tool):
     def _submitted(self, here: Here, path: str) -> tuple[SessionRecord, PlanText]:
         """The plan as it is now, noted as submitted. Raises Refusal and StateError."""
         desk = self._desk
-        standing = desk.standing(here.place)
+        standing = desk.judge.standing(here.place)
         if standing.record is None and standing.mode is not None and standing.mode.slug == PLAN.slug:
             raise Refusal("nobody", "Nobody can approve a plan here: plan mode holds by the operator's setting.",
                           "Give the plan in the conversation, and stop.")
@@ -74,7 +75,7 @@ class SubmitPlan(Tool):
             owned = decisions.own(desk, arrival)
             record = owned.record
             refuse_unresolved(owned)
-            standing = desk.judge(record)
+            standing = desk.judge.of(record)
             if record.mode != PLAN.slug:
                 raise Refusal("not-planning", "This session isn't in plan mode, so there is no plan to submit.", "Go on working.")
             if standing.fallback is not None:

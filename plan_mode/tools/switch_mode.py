@@ -8,7 +8,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from .. import cards, entry
-from ..controller import Desk, Here
+from ..controller import Desk
 from ..entry import Asked
 from ..errors import Refusal
 from ..host import consent, registry
@@ -20,6 +20,7 @@ from ..modes.registry import Known
 from ..policy.decide import could_allow
 from ..questions import Questions
 from ..state.record import activation_of
+from ..whereabouts import Here
 from .asking import Proposal, Settle, Tool, declined, refuse_owned, text_of, told_now, unanswered
 
 SCHEMA: Final[dict[str, Any]] = {
@@ -50,7 +51,7 @@ class SwitchMode(Tool):
         slug, reason = _slug_of(args), text_of(args, "reason")
         entry.refuse_where_unenforced(desk, here)
         _refuse_without_a_way_out(here)
-        standing, project = desk.standing(here.place), entry.project_of(here)
+        standing, project = desk.judge.standing(here.place), entry.project_of(here)
         known = desk.library.named(slug, project)
         slug = known.mode.slug
         current = standing.mode
@@ -85,7 +86,7 @@ class SwitchMode(Tool):
 
     def _extra(self, current: Mode | None, target: Mode) -> frozenset[str]:
         """Tools that the operator's settings add to a mode, and that are denied now."""
-        return _denied_now(current, {name for name in self._desk.extra_tools(target) if not name.startswith("mcp:")})
+        return _denied_now(current, {name for name in self._desk.judge.extra_tools(target) if not name.startswith("mcp:")})
 
     def _settled(self, slug: str) -> Settle:
         def settle(here: Here, answer: Answer, asked: Asked) -> str:

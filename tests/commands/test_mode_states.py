@@ -95,7 +95,7 @@ class World:
     def _lock(self) -> None:
         with self.cli.acting():
             desk = self.cli.desk
-            record = desk.standing(desk.place("A")).record
+            record = desk.judge.standing(desk.where.place("A")).record
             assert record is not None
             desk.note(record, Interfere("a call was changed"))
 
@@ -114,7 +114,7 @@ class World:
     def mode(self) -> str:
         """The mode in force, or the rule of what is in force instead."""
         with self.cli.acting():
-            standing = self.cli.desk.standing(self.cli.desk.place(self.cli.conversation))
+            standing = self.cli.desk.judge.standing(self.cli.desk.where.place(self.cli.conversation))
         if standing.fallback is not None:
             return standing.fallback.rule
         return standing.mode.slug if standing.mode is not None else "none"
@@ -124,12 +124,13 @@ class World:
         cli = cli or self.cli
         with cli.acting():
             desk = cli.desk
-            standing = desk.standing(desk.place(cli.conversation))
+            standing = desk.judge.standing(desk.where.place(cli.conversation))
             if standing.mode is None:
                 return dict.fromkeys(CALLS, "")
             found = {}
             for tool, path in CALLS:
-                verdict = desk.verdict(standing, tool, {"path": str(self.machine.work / path), "content": "x"} if path else {})[0]
+                arguments = {"path": str(self.machine.work / path), "content": "x"} if path else {}
+                verdict = desk.judge.verdict(standing, tool, arguments)[0]
                 found[tool, path] = f"{verdict.effect} {verdict.rule}"
         return found
 

@@ -17,12 +17,12 @@ import pytest
 from plan_mode.commands import planmode
 from plan_mode.commands.answer import answering, split_verb
 from plan_mode.commands.planmode import MOST_OF_A_TEXT, USAGE
-from plan_mode.controller import Here
 from plan_mode.errors import StateError
 from plan_mode.host import home as home_module
 from plan_mode.state.lock import locked
 from plan_mode.state.record import checksum
 from plan_mode.state.store import Store
+from plan_mode.whereabouts import Here
 from tests.fake_host import PLAN_TEXT, Cli, Machine
 
 DIGEST = hashlib.sha256(PLAN_TEXT.encode()).hexdigest()[:12]

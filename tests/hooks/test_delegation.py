@@ -206,7 +206,7 @@ def test_a_default_mode_that_comes_later_holds_for_children_too(machine: Machine
     assert may(cli) == EVERYTHING
     machine.set(default_mode="ask")
     (machine.home / "config.yaml").write_text("another")
-    cli.desk.renew_default()
+    cli.desk.judge.renew_default()
     assert may(cli) == READING
 
 

@@ -341,7 +341,7 @@ def test_a_clients_conversations_are_sessions_of_their_own(machine: Machine) -> 
     inner = server.job("", session_key="user-7", platform="api_server")
     assert inner.restricted
     with one.acting():
-        found = one.desk.standing(one.desk.place("one")).record
+        found = one.desk.judge.standing(one.desk.where.place("one")).record
     assert found is not None
     operator.main(["off", found.id])
     assert not one.restricted

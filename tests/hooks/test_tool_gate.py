@@ -144,7 +144,7 @@ def test_what_the_tool_raises_is_the_hosts(planning: Cli, machine: Machine) -> N
 
 def plans_of(cli: Cli) -> list[str]:
     with cli.acting():
-        record = cli.desk.standing(cli.desk.here("", "").place).record
+        record = cli.desk.judge.standing(cli.desk.where.here("", "").place).record
     return [Path(plan.path).name for plan in record.plans] if record else []
 
 

@@ -344,7 +344,7 @@ def test_plan_mode_before_the_first_prompt_holds_in_the_first_turn(cli: Cli) -> 
 
 def test_a_container_that_is_started_again(planning: Cli, machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     """Killed in a pid namespace that nobody sees into any more: its conversation is found all the same."""
-    monkeypatch.setattr("plan_mode.state.sessions.is_alive", lambda process: True if process == again.process else None)
+    monkeypatch.setattr("plan_mode.state.kin.is_alive", lambda process: True if process == again.process else None)
     again = machine.cli("A")
     assert again.restricted
     assert "its mode was restored" in again.turn()

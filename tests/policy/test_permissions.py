@@ -138,8 +138,8 @@ class Call:
         self.arguments = changed["args"] if changed else arguments
         self.denial = cli.asked(tool, self.arguments)
         with cli.acting():
-            standing = cli.desk.standing(cli.desk.place(cli.conversation))
-            self.verdict = cli.desk.verdict(standing, tool, self.arguments)[0]
+            standing = cli.desk.judge.standing(cli.desk.where.place(cli.conversation))
+            self.verdict = cli.desk.judge.verdict(standing, tool, self.arguments)[0]
             result = cli.context.middleware["tool_execution"][-1](
                 tool_name=tool, args=dict(self.arguments), next_call=self._run, tool_call_id="c1", session_id=cli.conversation)
         self.refused = json.loads(result).get("error", "")
@@ -170,7 +170,7 @@ def test_judged(case: str, project: Project) -> None:
     after = project.files()
     changed = {path for path in before | after if before.get(path) != after.get(path)}
     assert changed == ({os.path.realpath(call.arguments["path"])} if "content" in call.arguments else set())
-    assert not cli.desk.standing(cli.desk.place(cli.conversation)).fallback or row["mode"] == "gone"
+    assert not cli.desk.judge.standing(cli.desk.where.place(cli.conversation)).fallback or row["mode"] == "gone"
 
 
 @pytest.mark.parametrize("case", [case for case, row in ROWS.items() if row["ours"]["verdict"] == "no mode"])

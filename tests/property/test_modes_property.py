@@ -255,14 +255,14 @@ class Table:
 
     def _verdicts(self, cli: Cli) -> Iterator[str]:
         with cli.acting():
-            standing = cli.desk.standing(cli.desk.place(cli.conversation))
+            standing = cli.desk.judge.standing(cli.desk.where.place(cli.conversation))
             for tool in [*CATALOGUE, "nobody_knows_it", "mcp_fs_write", "mcp_git_log"]:
                 for path in ("docs/a.md", "src/a.py", ".hermes/plans/2026-01-01_000000-a.md"):
                     if standing.mode is None:
                         yield "none"
                     elif path == "docs/a.md" or tool in ("write_file", "patch"):
                         arguments = {**ARGUMENTS, "path": str(self.machine.work / path)}
-                        verdict = cli.desk.verdict(standing, tool, arguments)[0]
+                        verdict = cli.desk.judge.verdict(standing, tool, arguments)[0]
                         yield f"{tool} {verdict.effect} {verdict.rule} {verdict.reason} {verdict.hint}"
 
     def of_a_fresh_session(self, slug: str) -> list[str]:

@@ -108,7 +108,7 @@ class Sessions(RuleBasedStateMachine):
     def standing(self, name: str) -> Standing:
         seat: Cli = self.seats[name]
         with seat.acting():
-            return seat.desk.standing(seat.desk.here("", seat.conversation).place)
+            return seat.desk.judge.standing(seat.desk.where.here("", seat.conversation).place)
 
     def seen(self, name: str) -> str | None:
         """The mode by which the calls of that session are judged."""

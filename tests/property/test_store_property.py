@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from plan_mode.state.expiry import sweep
 from plan_mode.state.identity import Place
-from plan_mode.state.sessions import look
+from plan_mode.state.kin import look
 from tests.fake_host import Cli, Machine
 from tests.fixtures import write_without_fsync
 
@@ -237,7 +237,7 @@ class Life:
             if c not in self.holder:
                 with cli.acting():
                     found = look(cli.desk.store, Place(None, c))
-                    restricted = any(cli.desk.judge(each).restricted for each in found)
+                    restricted = any(cli.desk.judge.of(each).restricted for each in found)
                 assert restricted is (self.bound.get(c) == "plan"), c
 
     def nothing_grows(self) -> None:

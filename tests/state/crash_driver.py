@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from plan_mode.host import lineage
+from plan_mode.state.kin import look
 from plan_mode.state.process import current_process
 from plan_mode.state.record import SessionRecord
-from plan_mode.state.sessions import look
 from tests.fake_host import Cli, Machine
 
 TASK = "build it"
@@ -122,7 +122,7 @@ def told_by(machine: Machine, action: str) -> Cli:
 def found_by(cli: Cli) -> list[list[Any]]:
     """Mode, task, feedback, whether an approval is owed, and number of plans, for every record that speaks for a CLI."""
     with cli.acting():
-        found = look(cli.desk.store, cli.desk.here("", "").place)
+        found = look(cli.desk.store, cli.desk.where.here("", "").place)
     return [[each.mode, each.owed.task, each.owed.feedback, bool(each.owed.approved), len(each.plans)]
             if isinstance(each, SessionRecord) else [each.reason] for each in found]
 

@@ -120,7 +120,7 @@ def mode_of(server: Server, name: str) -> str | None:
     """The mode that a process which knows nothing of before finds a session in."""
     seat = seat_of(server, name)
     with seat.acting():
-        record = seat.desk.standing(seat.desk.place(seat.conversation)).record
+        record = seat.desk.judge.standing(seat.desk.where.place(seat.conversation)).record
     return record.mode if record else None
 
 

@@ -13,21 +13,13 @@ from typing import Any
 import pytest
 
 from plan_mode.errors import StateError
-from plan_mode.state import expiry, sessions, store
+from plan_mode.state import expiry, kin, sessions, store
 from plan_mode.state.expiry import sweep
 from plan_mode.state.identity import Place
+from plan_mode.state.kin import MOST_ANCESTORS, Kin, Kindred, kindred, look, selected
 from plan_mode.state.process import ProcessId
 from plan_mode.state.record import Damaged, Owed, PlanFile, SessionRecord, Told, new_id
-from plan_mode.state.sessions import (
-    MOST_ANCESTORS,
-    Arrival,
-    Kin,
-    Kindred,
-    Owned,
-    kindred,
-    look,
-    selected,
-)
+from plan_mode.state.sessions import Arrival, Owned
 from plan_mode.state.store import Folder, Store, Writer
 from tests.fixtures import write_without_fsync
 
@@ -121,7 +113,7 @@ class World:
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> World:
     made = World(tmp_path / "data")
-    for module in (sessions, expiry):
+    for module in (sessions, kin, expiry):
         monkeypatch.setattr(module, "is_alive", lambda process: made.alive.get(process, False))
     write_without_fsync(monkeypatch)
     return made

@@ -41,7 +41,7 @@ def runs(cli: Cli, args: Any, tool: str = "switch_mode", conversation: str = "A"
 
 def slug_of(cli: Cli) -> str:
     with cli.acting():
-        standing = cli.desk.standing(cli.desk.place("A"))
+        standing = cli.desk.judge.standing(cli.desk.where.place("A"))
     return standing.mode.slug if standing.mode is not None else ""
 
 

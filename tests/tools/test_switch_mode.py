@@ -28,7 +28,7 @@ WAY_OUT = "Nothing was changed. The user can type /mode code. Say so and stop."
 
 def slug_of(cli: Cli) -> str:
     with cli.acting():
-        standing = cli.desk.standing(cli.desk.place(cli.conversation))
+        standing = cli.desk.judge.standing(cli.desk.where.place(cli.conversation))
     return standing.mode.slug if standing.mode is not None else ""
 
 
@@ -87,7 +87,7 @@ def test_the_previous_mode_is_remembered(ask_mode: Cli, person: Person) -> None:
     person.says("once")
     asking(ask_mode)
     with ask_mode.acting():
-        record = ask_mode.desk.standing(ask_mode.desk.place("A")).record
+        record = ask_mode.desk.judge.standing(ask_mode.desk.where.place("A")).record
     assert record is not None
     assert (record.mode, record.previous) == ("code", "ask")
 
